@@ -94,8 +94,11 @@ static void show_last(const struct by_auto *search, struct by_out *out)
         const struct by_auto_goal *goal = &search->goals.at[i];
         by_str_printf(&out->text, "  %s: %.4g on the samples that chose", goal->text,
                       best->choose[i]);
+        if (best->margins[i] > 0)
+            by_str_printf(&out->text, " (margin %.2g)", best->margins[i]);
         if (!isnan(best->last[i]))
-            by_str_printf(&out->text, ", %.4g on the last ones", best->last[i]);
+            by_str_printf(&out->text, ", %.4g on the last ones%s", best->last[i],
+                          by_auto_goal_is_met(goal, best->last[i]) ? "" : ", which miss it");
         by_str_puts(&out->text, "\n");
     }
 }

@@ -1,7 +1,7 @@
 /* baryon auto: the cheapest model that has the quality asked for. */
 #include "base/file.h"
 #include "calibrate/begin.h"
-#include "cli/auto_view.h"
+#include "cli/auto_report.h"
 #include "cli/places.h"
 #include "cli/running.h"
 #include "cli/term.h"
@@ -28,6 +28,7 @@ struct job {
     struct by_auto *search;
     const char *config; /* OUT.yaml */
     struct by_saved_size size;
+    struct by_auto_reporting reporting;
     struct by_progress progress;
     char stage[64];
 };
@@ -68,7 +69,11 @@ static int check_auto_places(struct job *job, struct baryon_error *err)
     if (!job->config || check_place("--out", out, settings->force, err) < 0 ||
         check_place("the config", job->config, settings->force, err) < 0)
         return -1;
-    return settings->report ? check_place("--report", settings->report, settings->force, err) : 0;
+    if (settings->report &&
+        (!strcmp(settings->report, out) || !strcmp(settings->report, job->config)))
+        return by_fail(err, BARYON_ERR_USAGE, "--report is the file of the model or of its config");
+    return by_auto_reporting_begin(&job->reporting, job->cli, settings->report, settings->force,
+                                   err);
 }
 
 /* --- Progress --- */
@@ -110,6 +115,7 @@ static int load_float_model(struct job *job, struct baryon_error *err)
         return -1;
     job->options.bytes_before =
         by_loaded_size(&job->loaded) + by_model_data_size(job->loaded.model);
+    job->reporting.bytes_before = job->options.bytes_before;
     if (by_place_probe(job->loaded.model, job->settings->out, &saving, err) < 0)
         return -1;
     struct by_calibrate_options quiet = {0};
@@ -171,16 +177,6 @@ static void write_auto_json(const struct job *job, struct by_str *text)
     by_str_puts(text, "\n");
 }
 
-static int write_search_report(const struct job *job, struct baryon_error *err)
-{
-    struct by_str text;
-    if (!job->settings->report)
-        return 0;
-    by_str_init(&text);
-    write_auto_json(job, &text);
-    return write_text(job, job->settings->report, &text, err);
-}
-
 static int verify_best(const struct job *job, struct baryon_error *err)
 {
     const struct by_verify verify = {
@@ -194,6 +190,18 @@ static int verify_best(const struct job *job, struct baryon_error *err)
     return by_verify_take(&job->settings->verify, &verify, &job->cli->log, err);
 }
 
+static struct by_auto_written written_of(const struct job *job)
+{
+    return (struct by_auto_written){
+        .model = job->loaded.name,
+        .data = job->settings->running.data.data,
+        .out = job->settings->out,
+        .config = job->config,
+        .bytes = job->size.model + job->size.data,
+        .bytes_before = job->options.bytes_before,
+    };
+}
+
 static int write_results(struct job *job, struct baryon_error *err)
 {
     const struct settings *settings = job->settings;
@@ -204,20 +212,14 @@ static int write_results(struct job *job, struct baryon_error *err)
         write_config(job, err) < 0 || verify_best(job, err) < 0)
         return -1;
     by_auto_clean(&job->options);
-    return write_search_report(job, err);
+    const struct by_auto_written written = written_of(job);
+    return by_auto_reporting_write(&job->reporting, job->search, &written, err);
 }
 
 static int show(struct job *job, struct baryon_error *err)
 {
     struct by_cli *cli = job->cli;
-    const struct by_auto_written written = {
-        .model = job->loaded.name,
-        .data = job->settings->running.data.data,
-        .out = job->settings->out,
-        .config = job->config,
-        .bytes = job->size.model + job->size.data,
-        .bytes_before = job->options.bytes_before,
-    };
+    const struct by_auto_written written = written_of(job);
     if (cli->common.json)
         write_auto_json(job, &cli->out.text);
     else if (!cli->common.quiet && by_auto_text(job->search, &written, &cli->out, err) < 0)
@@ -241,6 +243,7 @@ static int run_auto_job(struct job *job, struct baryon_error *err)
         .progress = show_progress,
         .context = job,
         .log = &job->cli->log,
+        .listener = settings->report ? &job->reporting.listener : NULL,
     };
     if (by_auto_check(&settings->search, false, err) < 0 || check_auto_places(job, err) < 0 ||
         load_float_model(job, err) < 0 || run_search(job, err) < 0 || write_results(job, err) < 0)
@@ -252,6 +255,7 @@ static int run_auto(struct by_cli *cli, const void *data, struct baryon_error *e
 {
     struct job job = {.cli = cli, .settings = data};
     const int status = run_auto_job(&job, err);
+    by_auto_reporting_end(&job.reporting);
     by_auto_close(job.search);
     if (job.loaded.model)
         by_loaded_close(&job.loaded);
@@ -272,7 +276,7 @@ static const struct by_option rows[] = {
      .not_in_files = BY_NAMES_OUTPUT,
      .arg = "FILE",
      .offset = offsetof(struct settings, report),
-     .help = "Write the report as JSON to FILE"},
+     .help = "Write a report to FILE: a page to open in a browser if it ends in .html, else JSON"},
     {.name = "external",
      .type = BY_OPT_TEXT,
      .not_in_files = BY_NAMES_OUTPUT,

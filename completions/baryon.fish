@@ -230,7 +230,7 @@ complete -c baryon -n '__fish_seen_subcommand_from auto' -l labels -r -F -d 'Rea
 complete -c baryon -n '__fish_seen_subcommand_from auto' -l max-memory -x -d 'Memory limit for statistics, and for samples that are kept'
 complete -c baryon -n '__fish_seen_subcommand_from auto' -l restart -d 'Ignore the steps of an interrupted search in OUT.part'
 complete -c baryon -n '__fish_seen_subcommand_from auto' -l out -s o -r -F -d 'Write the quantized model to FILE, and its config beside it with the suffix .yaml (required)'
-complete -c baryon -n '__fish_seen_subcommand_from auto' -l report -r -F -d 'Write the report as JSON to FILE'
+complete -c baryon -n '__fish_seen_subcommand_from auto' -l report -r -F -d 'Write a report to FILE: a page to open in a browser if it ends in .html, else JSON'
 complete -c baryon -n '__fish_seen_subcommand_from auto' -l external -r -F -d 'Move weights to a data file; its path is relative to the folder of --out'
 complete -c baryon -n '__fish_seen_subcommand_from auto' -l force -s f -d 'Replace existing files'
 complete -c baryon -n '__fish_seen_subcommand_from auto' -l data -s d -r -F -d 'Read samples from a .npy, .npz or image file, a folder of them, or a .txt list of files'

@@ -215,6 +215,17 @@ static double peak_of(const struct by_evaluation *evaluation, int64_t elem, cons
     return high > low ? high - low : magnitude;
 }
 
+static int keep_value(struct by_evaluation *evaluation, struct by_score *score,
+                      struct by_fraction value, struct baryon_error *err)
+{
+    if (!evaluation->keeps_each)
+        return 0;
+    if (by_list_reserve(&evaluation->arena, &score->each, 1, sizeof *score->each.at, err) < 0)
+        return -1;
+    score->each.at[score->each.count++] = value;
+    return 0;
+}
+
 static void note(struct by_score *score, const char *sample, struct by_fraction value)
 {
     const struct by_metric *metric = score->metric;
@@ -244,6 +255,8 @@ static int measure_output(struct by_evaluation *evaluation, size_t output, const
         if (metric->measure(pair, &value, err) < 0)
             return -1;
         note(&scores[i], sample, value);
+        if (keep_value(evaluation, &scores[i], value, err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -290,12 +303,45 @@ int by_evaluation_add(struct by_evaluation *evaluation, size_t output, const cha
 
 /* --- All of them --- */
 
-static double mean_of(const struct by_score *score)
+static double mean_of(const struct by_metric *metric, struct by_fraction sum, uint64_t samples)
 {
-    const struct by_metric *metric = score->metric;
     if (!metric->pooled)
-        return score->sum.over / (double)score->samples;
-    return metric->finish ? metric->finish(score->sum) : score->sum.over / score->sum.under;
+        return sum.over / (double)samples;
+    return metric->finish ? metric->finish(sum) : sum.over / sum.under;
+}
+
+/* What errors are computed of: noise over signal where the mean is in dB. */
+static double plain_of(const struct by_metric *metric, struct by_fraction sum, uint64_t samples)
+{
+    return metric->finish ? sum.under / sum.over : mean_of(metric, sum, samples);
+}
+
+static double plain_error(const struct by_score *score)
+{
+    const double count = (double)score->each.count;
+    const double all = plain_of(score->metric, score->sum, score->samples);
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < score->each.count; i++) {
+        const struct by_fraction *left = &score->each.at[i];
+        const struct by_fraction rest = {score->sum.over - left->over,
+                                         score->sum.under - left->under};
+        const double off = plain_of(score->metric, rest, score->samples - 1) - all;
+        sum += off;
+        squares += off * off;
+    }
+    return sqrt((count - 1) * fmax(squares / count - sum / count * (sum / count), 0));
+}
+
+double by_score_margin(const struct by_score *score, double errors)
+{
+    if (score->each.count < 2)
+        return 0;
+    const double error = errors * plain_error(score);
+    if (!score->metric->finish)
+        return isfinite(error) ? error : 0;
+    const struct by_fraction worse = {score->sum.over, score->sum.under + error * score->sum.over};
+    const double margin = score->mean - score->metric->finish(worse);
+    return isfinite(margin) ? margin : 0;
 }
 
 static int judge_goal(struct by_evaluation *evaluation, const struct by_goal *goal,
@@ -327,7 +373,9 @@ int by_evaluation_finish(struct by_evaluation *evaluation, struct baryon_error *
 {
     for (size_t i = 0; i < evaluation->output_count * evaluation->metric_count; i++)
         if (evaluation->scores[i].samples)
-            evaluation->scores[i].mean = mean_of(&evaluation->scores[i]);
+            evaluation->scores[i].mean =
+                mean_of(evaluation->scores[i].metric, evaluation->scores[i].sum,
+                        evaluation->scores[i].samples);
     for (size_t i = 0; i < evaluation->goal_count; i++)
         if (judge_goal(evaluation, &evaluation->goals[i], err) < 0)
             return -1;

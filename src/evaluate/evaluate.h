@@ -28,7 +28,16 @@ struct by_score {
     double mean, worst;
     char worst_sample[300];
     struct by_fraction sum;
+    struct {
+        struct by_fraction *at;
+        size_t count, cap;
+    } each; /* of the samples in order, where by_evaluation says so */
 };
+
+/* How much worse the mean is with so many standard errors more: what it becomes without one sample
+ * or another tells how much hangs on single ones. In dB it is the noise that has the error. Of a
+ * score that has each sample's value; 0 of fewer than two. */
+double by_score_margin(const struct by_score *score, double errors);
 
 /* --min and --max; `worst`: of the worst sample instead of the mean. */
 struct by_goal {
@@ -47,6 +56,7 @@ struct by_evaluation {
     struct by_evaluate_settings settings;
     const struct by_metric **metrics;
     size_t metric_count;
+    bool keeps_each; /* for by_score_margin(); set by the caller after by_evaluation_open() */
     const char **outputs;
     size_t output_count;
     struct by_score *scores; /* outputs by metrics, those without samples too */

@@ -184,6 +184,8 @@ static int no_point(const struct by_auto_work *work, struct baryon_error *err)
 /* The best of an earlier run is quantized once more. */
 static int make_best(struct by_auto_work *work, struct baryon_error *err)
 {
+    if (work->options->listener)
+        return by_auto_final_make(work, err);
     if (work->model)
         return 0;
     struct by_auto_candidate *candidate = by_alloc_zero(1, sizeof *candidate, err);
@@ -273,6 +275,7 @@ void by_auto_close(struct by_auto *search)
 {
     if (!search)
         return;
+    by_auto_final_close(search->final);
     by_model_free(search->model);
     by_frame_release(&search->frame);
     by_arena_release(&search->arena);

@@ -15,6 +15,7 @@
 #define BY_AUTO_H
 
 #include "onnx/frame.h"
+#include "search/candidate.h"
 #include "search/figures.h"
 #include "search/goals.h"
 #include "search/parts.h"
@@ -31,6 +32,16 @@ struct by_auto_settings {
 
 extern const struct by_option_group by_auto_group;
 
+/* Who gets what a report has about the written model: its config is quantized once more, and
+ * measured on the last samples. */
+struct by_auto_listener {
+    /* Before emission. */
+    int (*planned)(void *context, const struct by_quantization *q, struct baryon_error *err);
+    void *context;
+    struct by_quality_details details;
+    struct by_show show;
+};
+
 struct by_auto_options {
     const struct by_auto_settings *settings;
     const struct by_config *given; /* has the groups of samples and engine bound */
@@ -43,7 +54,8 @@ struct by_auto_options {
     int (*value)(void *context, struct baryon_model *model, double *value,
                  struct baryon_error *err);
     bool (*progress)(void *context, const struct by_calibrate_progress *progress);
-    void *context; /* of both */
+    void *context;                           /* of both */
+    const struct by_auto_listener *listener; /* NULL: nobody */
     const struct by_log *log;
 };
 
@@ -52,16 +64,26 @@ enum by_auto_state { BY_AUTO_DROPPED, BY_AUTO_BEST, BY_AUTO_FINAL };
 /* A quantization that was met on the way. */
 struct by_auto_point {
     const char *name, *text;
-    const char *yaml;            /* config for `baryon quantize` */
-    const char *why;             /* it is lost; NULL: it was measured */
+    const char *yaml; /* config for `baryon quantize` */
+    const char *why;  /* it is lost; NULL: it was measured */
+    /* Lines of a config that say what samples chose in it: as it is, and so that all tensors have
+     * names that the user's model has. */
+    const char *pins, *pins_by_name;
     const double *choose, *last; /* of each goal; NaN: unknown */
+    const double *margins;       /* that are asked for, since last samples differ */
     double sqnr, last_sqnr;      /* dB, of the worst output */
-    bool met, allowed;           /* the goals, the limits */
+    bool met, sure, allowed;     /* the goals, the same with the margins, the limits */
     struct by_auto_figures figures;
     uint64_t bytes; /* about */
     double seconds;
     bool taken_up; /* from an earlier run */
     enum by_auto_state state;
+};
+
+/* What was quantized for a listener. */
+struct by_auto_final {
+    struct by_auto_candidate candidate;
+    struct by_quality quality;
 };
 
 struct by_auto {
@@ -82,8 +104,9 @@ struct by_auto {
     size_t *frontier;    /* places of points, least cost first */
     size_t frontier_count;
     double seconds;
-    struct by_frame frame;      /* of the float model, whose payloads the best one shares */
-    struct baryon_model *model; /* the best one, quantized */
+    struct by_frame frame;       /* of the float model, whose payloads the best one shares */
+    struct baryon_model *model;  /* the best one, quantized */
+    struct by_auto_final *final; /* the same on its way; NULL: nobody listened */
 };
 
 /* What cannot be is refused, without opening anything. */
@@ -100,7 +123,9 @@ int by_auto_judge(const struct by_auto *search, struct baryon_error *err);
 
 /* The config of the best point, with a head that says where it is from. */
 void by_auto_write_config(const struct by_auto *search, const char *model, struct by_str *out);
-/* Members goals, splits, steps and frontier of a report. */
+/* Members target, outcome, goals, splits, steps and frontier. */
 void by_auto_json(const struct by_auto *search, struct by_json *json);
+/* The same without the outcome. */
+void by_auto_members_json(const struct by_auto *search, struct by_json *json);
 
 #endif

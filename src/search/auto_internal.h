@@ -7,6 +7,7 @@
  *   climb.c    which configs are tried
  *   layers.c   decisions about tensors and layers
  *   pins.c     what samples chose, as options
+ *   final.c    the best config once more, for a report
  *   options.c  option rows
  *   report.c   sentences, JSON, config
  */
@@ -21,6 +22,7 @@
 
 #define BY_AUTO_SOLVED   ".solved.part" /* behind the output's path: layers that were solved */
 #define BY_AUTO_NO_POINT SIZE_MAX
+#define BY_AUTO_PINS_MAX 512
 
 struct by_auto_work {
     struct by_auto *out;
@@ -59,20 +61,21 @@ bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point 
 bool by_auto_is_over_time(const struct by_auto_work *work);
 /* Asked by whatever runs, of the work: true ends it. */
 bool by_auto_watch(void *context, const struct by_calibrate_progress *now);
-/* Of each goal, the command's too. *why: the model is lost; "": it is not. */
+/* Of each goal, the command's too. */
 int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
-                           enum by_auto_part part, double *values, double *sqnr, char why[300],
+                           enum by_auto_part part, struct by_auto_measured *measured,
                            struct baryon_error *err);
 
 /* --- known.c --- */
 
 struct by_auto_known {
     struct by_hash128 config;
-    double choose[BY_AUTO_GOALS_MAX], last[BY_AUTO_GOALS_MAX];
+    double choose[BY_AUTO_GOALS_MAX], margins[BY_AUTO_GOALS_MAX], last[BY_AUTO_GOALS_MAX];
     double sqnr, last_sqnr, seconds;
     struct by_auto_figures figures;
     uint64_t bytes;
     char why[300];
+    char pins[2][BY_AUTO_PINS_MAX]; /* of by_auto_pin(): as it is, and with names kept */
 };
 
 /* Takes up what an earlier run kept. */
@@ -108,6 +111,12 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
 /* --- climb.c --- */
 
 int by_auto_climb(struct by_auto_work *work, struct baryon_error *err);
+
+/* --- final.c --- */
+
+/* Makes the model of the best point for who listens. */
+int by_auto_final_make(struct by_auto_work *work, struct baryon_error *err);
+void by_auto_final_close(struct by_auto_final *final);
 
 /* --- report.c --- */
 

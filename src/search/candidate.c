@@ -55,6 +55,7 @@ static int take_options(struct by_auto_candidate *candidate, const struct by_aut
                         bool keeps, struct baryon_error *err)
 {
     struct by_quantize_options *options = &candidate->options;
+    candidate->settings.measures = keeps; /* decisions need samples, where BF16 does not */
     /* Notices would come once for each candidate. */
     if (by_quantize_take(&candidate->config, &candidate->settings, base->samples, NULL, options,
                          err) < 0)
@@ -80,17 +81,30 @@ static int copy_model(struct by_auto_candidate *candidate, const struct by_auto_
                : by_calibrate_prepare(candidate->model, custom, &candidate->options.calibrate, err);
 }
 
-int by_auto_candidate_open(struct by_auto_candidate *candidate, const struct by_auto_base *base,
-                           const char *yaml, bool keeps, struct baryon_error *err)
+int by_auto_candidate_begin(struct by_auto_candidate *candidate, const struct by_auto_base *base,
+                            const char *yaml, bool keeps, struct baryon_error *err)
 {
     memset(candidate, 0, sizeof *candidate);
     by_config_init(&candidate->config);
     if (base->samples && base->samples->rewind(base->samples->context, err) < 0)
         return -1;
-    if (load_config(candidate, base, yaml, err) < 0 ||
-        take_options(candidate, base, keeps, err) < 0 || copy_model(candidate, base, err) < 0)
-        return -1;
+    return load_config(candidate, base, yaml, err) < 0 ||
+                   take_options(candidate, base, keeps, err) < 0
+               ? -1
+               : copy_model(candidate, base, err);
+}
+
+int by_auto_candidate_plan(struct by_auto_candidate *candidate, struct baryon_error *err)
+{
     return by_quantization_open(&candidate->q, candidate->model, &candidate->options, err);
+}
+
+int by_auto_candidate_open(struct by_auto_candidate *candidate, const struct by_auto_base *base,
+                           const char *yaml, bool keeps, struct baryon_error *err)
+{
+    return by_auto_candidate_begin(candidate, base, yaml, keeps, err) < 0
+               ? -1
+               : by_auto_candidate_plan(candidate, err);
 }
 
 int by_auto_candidate_emit(struct by_auto_candidate *candidate, struct baryon_error *err)

@@ -36,7 +36,7 @@ static const struct by_auto_point *best_of(const struct by_auto_work *work)
 static bool is_met(const struct by_auto_work *work)
 {
     const struct by_auto_point *best = best_of(work);
-    return best && best->met && best->allowed;
+    return best && best->sure && best->allowed;
 }
 
 static bool is_over(const struct by_auto_work *work)
@@ -140,13 +140,13 @@ static int climb_from(struct by_auto_work *work, struct level level, struct bary
     int status = open_layers(work, &level, &rest, &layers, err);
     if (status == 0 && is_worth_solving(work, &level, layers))
         status = try_solved(work, &level, err);
-    if (status == 0 && level.place != before.place && !work->out->points.at[level.place].met) {
+    if (status == 0 && level.place != before.place && !work->out->points.at[level.place].sure) {
         by_auto_layers_close(layers);
         layers = NULL;
         status = open_layers(work, &level, &rest, &layers, err);
     }
     if (status == 0 && !is_over(work) &&
-        (level.place == before.place || !work->out->points.at[level.place].met))
+        (level.place == before.place || !work->out->points.at[level.place].sure))
         status = by_auto_layers_search(layers, err);
     by_auto_layers_close(layers);
     by_str_release(&rest);
@@ -177,7 +177,7 @@ static struct level find_missed(const struct by_auto_work *work, enum by_rung_wh
         const struct by_rung *rung = &work->ladder.rungs[i];
         for (size_t place = 0; rung->when == when && place < work->out->points.count; place++) {
             const struct by_auto_point *point = &work->out->points.at[place];
-            if (!strcmp(point->name, rung->name) && !point->met &&
+            if (!strcmp(point->name, rung->name) && !point->sure &&
                 takes_over(work, &level, place) &&
                 (!is_met(work) || point->figures.cost < CHEAPER * best_of(work)->figures.cost))
                 level = (struct level){rung, place};

@@ -21,13 +21,39 @@ struct searching {
     struct by_prediction best_predicted;
     struct by_verified best_verified;
     bool any;
-    size_t verified, arounds;
+    size_t verified, rounds, arounds; /* candidates that were quantized, all with remembered ones */
 };
+
+static bool same(const struct by_decisions *d, const bool *one, const bool *other)
+{
+    return !memcmp(one, other, d->decision_count);
+}
 
 /* --- Verifying --- */
 
-static int verify(const struct searching *searching, const bool *on, struct by_verified *verified,
-                  struct baryon_error *err)
+static const struct by_decide_verified *recall(const struct by_decisions *d, const bool *on)
+{
+    const struct by_decide_verified *known = d->work->verified;
+    while (known && !same(d, known->on, on))
+        known = known->next;
+    return known;
+}
+
+static int remember(struct by_decisions *d, const bool *on, const struct by_verified *verified,
+                    struct baryon_error *err)
+{
+    struct by_decide_verified *known = BY_ARENA_NEW(&d->arena, struct by_decide_verified, err);
+    bool *copy = by_arena_alloc(&d->arena, d->decision_count + 1, sizeof *copy, err);
+    if (!known || !copy)
+        return -1;
+    memcpy(copy, on, d->decision_count);
+    *known = (struct by_decide_verified){d->work->verified, copy, *verified};
+    d->work->verified = known;
+    return 0;
+}
+
+static int quantize_and_verify(const struct searching *searching, const bool *on,
+                               struct by_verified *verified, struct baryon_error *err)
 {
     const struct by_search_options *options = searching->options;
     *verified = (struct by_verified){.sqnr = -INFINITY};
@@ -36,8 +62,25 @@ static int verify(const struct searching *searching, const bool *on, struct by_v
     if (by_decisions_judge(searching->d, on, NULL, &verified->sqnr, err) < 0)
         return -1;
     verified->meets = verified->sqnr >= options->limits.sqnr;
-    verified->margin = verified->sqnr - options->limits.sqnr;
     return 0;
+}
+
+/* A caller's measure knows whether its goals are met; ours depends on the goal in dB. */
+static int verify(struct searching *searching, const bool *on, struct by_verified *verified,
+                  struct baryon_error *err)
+{
+    const struct by_decide_verified *known = recall(searching->d, on);
+    searching->rounds++;
+    if (known) {
+        *verified = known->verified;
+        if (!searching->options->verify)
+            verified->meets = verified->sqnr >= searching->options->limits.sqnr;
+        return 0;
+    }
+    searching->verified++;
+    return quantize_and_verify(searching, on, verified, err) < 0
+               ? -1
+               : remember(searching->d, on, verified, err);
 }
 
 static bool is_within(const struct searching *searching, const struct by_prediction *predicted)
@@ -76,7 +119,6 @@ static int verify_step(struct searching *searching, const char *what, const bool
     struct by_decisions *d = searching->d;
     struct by_search_step step = {.what = what};
     by_decisions_predict(d, on, &step.predicted);
-    searching->verified++;
     if (verify(searching, on, verified, err) < 0)
         return -1;
     for (size_t i = 0; i < d->decision_count; i++)
@@ -97,13 +139,9 @@ static int verify_step(struct searching *searching, const char *what, const bool
 
 static bool may_verify(const struct searching *searching)
 {
-    const size_t most = searching->options->verifications;
-    return searching->verified < (most ? most : VERIFICATIONS);
-}
-
-static bool same(const struct by_decisions *d, const bool *one, const bool *other)
-{
-    return !memcmp(one, other, d->decision_count);
+    const size_t asked = searching->options->verifications;
+    const size_t most = asked ? asked : VERIFICATIONS;
+    return searching->verified < most && searching->rounds < 2 * most;
 }
 
 /* --- To a goal in dB --- */
@@ -142,10 +180,10 @@ static int measure_around(struct searching *searching, const bool *on, bool *did
 static int search_sqnr(struct searching *searching, bool *on, struct by_verified *verified,
                        struct baryon_error *err)
 {
-    const double sqnr = searching->options->limits.sqnr;
     unsigned misses = 0;
     while (may_verify(searching)) {
         bool stuck, around = false;
+        const double sqnr = searching->options->limits.sqnr + verified->asks;
         if (go_once(searching, sqnr, misses ? "correct" : "widen", on, verified, &stuck, err) < 0)
             return -1;
         if (stuck && (verified->meets || isinf(sqnr)))
@@ -194,6 +232,7 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
         return -1;
     if (verified.meets && !searching->options->narrows)
         return 0;
+    verified.asks = 0; /* the error of what misses the goal by far says little of what meets it */
     return isnan(searching->options->limits.sqnr) ? search_other(searching, on, &verified, err)
                                                   : search_sqnr(searching, on, &verified, err);
 }

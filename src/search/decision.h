@@ -158,13 +158,14 @@ int by_decisions_choose(const struct by_decisions *d, const struct by_choice_goa
 
 /* What is known of a real candidate. */
 struct by_verified {
-    double sqnr;   /* mean over the outputs, dB; -INFINITY: refused, or not finite */
-    bool meets;    /* the caller's goals, limits not counted */
-    double margin; /* of the caller's own measure, for reports */
+    double sqnr; /* mean over the outputs, dB; -INFINITY: refused, or not finite */
+    bool meets;  /* the caller's goals, limits not counted */
+    double asks; /* dB above the goal that its samples ask for, as so few may err */
 };
 
-/* A candidate with these decisions: quantizes and judges it by the caller's measure. on: by
- * decision. by_decisions_candidate() makes the model. */
+/* A candidate with these decisions; it is asked once for each set as long as d is open. Quantizes
+ * and judges it by the caller's measure. on: by decision. by_decisions_candidate() makes the model.
+ */
 typedef int by_verify_fn(void *context, const struct by_decisions *d, const bool *on,
                          struct by_verified *verified, struct baryon_error *err);
 

@@ -91,6 +91,14 @@ struct by_decide_work {
     bool *all;              /* by source: on */
     struct by_frame solved; /* of the model with solved biases, whose payloads candidates share */
     struct by_stats *observed; /* of all tensors, where candidates need more than the plan's */
+    struct by_decide_verified *verified;
+};
+
+/* A set of decisions that a search verified, which is not quantized again; in the arena. */
+struct by_decide_verified {
+    struct by_decide_verified *next;
+    const bool *on;
+    struct by_verified verified;
 };
 
 /* --- decide_type.c --- */

@@ -144,6 +144,11 @@ bool by_auto_goal_is_met(const struct by_auto_goal *goal, double value)
     return goal->most ? value <= goal->bound : value >= goal->bound;
 }
 
+double by_auto_goal_less(const struct by_auto_goal *goal, double value, double margin)
+{
+    return goal->most ? value + margin : value - margin;
+}
+
 double by_auto_goal_lacks(const struct by_auto_goal *goal, double value)
 {
     if (by_auto_goal_is_met(goal, value))
@@ -154,19 +159,21 @@ double by_auto_goal_lacks(const struct by_auto_goal *goal, double value)
     return unit > 0 ? lacks / unit : lacks;
 }
 
-bool by_auto_goals_are_met(const struct by_auto_goals *goals, const double *values)
+bool by_auto_goals_are_met(const struct by_auto_goals *goals, const double *values,
+                           const double *margins)
 {
-    for (size_t i = 0; i < goals->count; i++)
-        if (!by_auto_goal_is_met(&goals->at[i], values[i]))
-            return false;
-    return true;
+    return by_auto_goals_lack(goals, values, margins) == 0;
 }
 
-double by_auto_goals_lack(const struct by_auto_goals *goals, const double *values)
+double by_auto_goals_lack(const struct by_auto_goals *goals, const double *values,
+                          const double *margins)
 {
     double most = 0;
-    for (size_t i = 0; i < goals->count; i++)
-        most = fmax(most, by_auto_goal_lacks(&goals->at[i], values[i]));
+    for (size_t i = 0; i < goals->count; i++) {
+        const struct by_auto_goal *goal = &goals->at[i];
+        const double value = by_auto_goal_less(goal, values[i], margins ? margins[i] : 0);
+        most = fmax(most, by_auto_goal_lacks(goal, value));
+    }
     return most;
 }
 

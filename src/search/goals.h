@@ -29,11 +29,15 @@ int by_auto_goals_read(struct by_auto_goals *goals, const struct by_setting_text
                        bool has_command, bool has_labels, struct by_arena *arena,
                        struct baryon_error *err);
 bool by_auto_goal_is_met(const struct by_auto_goal *goal, double value);
+/* What a value is for sure, with so much of a margin. */
+double by_auto_goal_less(const struct by_auto_goal *goal, double value, double margin);
 /* How far below the bound, as a share of it; 0: it is met. NaN counts as infinitely far. */
 double by_auto_goal_lacks(const struct by_auto_goal *goal, double value);
-/* Of all: values has one for each. */
-bool by_auto_goals_are_met(const struct by_auto_goals *goals, const double *values);
-double by_auto_goals_lack(const struct by_auto_goals *goals, const double *values);
+/* Of all: values and margins have one for each; margins NULL: there are none. */
+bool by_auto_goals_are_met(const struct by_auto_goals *goals, const double *values,
+                           const double *margins);
+double by_auto_goals_lack(const struct by_auto_goals *goals, const double *values,
+                          const double *margins);
 /* The goal that is SQNR in dB, NULL: there is none. */
 const struct by_auto_goal *by_auto_goals_sqnr(const struct by_auto_goals *goals);
 

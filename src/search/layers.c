@@ -35,7 +35,8 @@ struct by_auto_layers {
 static int open_judge(struct by_auto_layers *layers, struct baryon_error *err)
 {
     struct by_auto_work *work = layers->work;
-    if (by_auto_samples_read(work->samples, &layers->reader, &layers->inputs, err) < 0)
+    if (by_auto_samples_read(work->samples, BY_PART_CHOOSE, &layers->reader, &layers->inputs, err) <
+        0)
         return -1;
     const struct by_judge_options options = {
         .samples = &layers->inputs,
@@ -96,19 +97,29 @@ static int open_yaml(struct by_auto_layers *layers, const char *rest, struct bar
     return status;
 }
 
-/* Once more without tensors that equalization added, since rules of a config cannot name them. */
-static int open_candidate(struct by_auto_layers *layers, const char *rest, struct baryon_error *err)
+static int open_pinned(struct by_auto_layers *layers, const char *rest, const char *pins,
+                       struct baryon_error *err)
 {
-    if (open_yaml(layers, rest, err) < 0)
+    by_str_clear(&layers->rest);
+    by_str_puts(&layers->rest, rest);
+    by_str_puts(&layers->rest, pins);
+    return by_str_error(&layers->rest, err) < 0
+               ? -1
+               : open_yaml(layers, by_str_text(&layers->rest), err);
+}
+
+/* What samples chose stands in the pins, so it is not tried again. Once more without tensors that
+ * equalization added, since rules of a config cannot name them. */
+static int open_candidate(struct by_auto_layers *layers, const struct by_auto_point *point,
+                          const char *rest, struct baryon_error *err)
+{
+    if (open_pinned(layers, rest, point->pins, err) < 0)
         return -1;
     const enum by_cle_mode mode = layers->candidate.q.report.equalized;
-    const bool again = (mode == BY_CLE_EXACT || mode == BY_CLE_REPLACE) && !names_all(layers);
-    by_str_puts(&layers->rest, rest);
-    by_auto_pin(&layers->candidate.q, layers->candidate.options.recipe, again, &layers->rest);
-    if (by_str_error(&layers->rest, err) < 0 || !again)
-        return by_str_error(&layers->rest, err);
+    if ((mode != BY_CLE_EXACT && mode != BY_CLE_REPLACE) || names_all(layers))
+        return 0;
     by_auto_candidate_close(&layers->candidate);
-    return open_yaml(layers, by_str_text(&layers->rest), err);
+    return open_pinned(layers, rest, point->pins_by_name, err);
 }
 
 int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, size_t place,
@@ -123,7 +134,7 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
     *out = layers;
     int status = by_frame_copy(&work->out->frame, &layers->user, err);
     if (status == 0)
-        status = open_candidate(layers, rest, err);
+        status = open_candidate(layers, point, rest, err);
     if (status == 0)
         status = open_judge(layers, err);
     if (status == 0)
@@ -163,23 +174,23 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
     struct by_auto_layers *layers = context;
     struct by_auto_work *work = layers->work;
     struct baryon_model *model = NULL;
-    double values[BY_AUTO_GOALS_MAX];
-    char why[300];
+    double values[BY_AUTO_GOALS_MAX], margins[BY_AUTO_GOALS_MAX];
+    struct by_auto_measured measured = {.values = values, .margins = margins};
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
     *verified = (struct by_verified){.sqnr = -INFINITY};
     if (by_decisions_candidate(d, on, &model, err) < 0)
         return -1;
-    const int status =
-        by_auto_measure_values(work, model, BY_PART_CHOOSE, values, &verified->sqnr, why, err);
+    const int status = by_auto_measure_values(work, model, BY_PART_CHOOSE, &measured, err);
     by_model_free(model);
     if (status < 0)
         return -1;
-    if (*why) {
-        by_log(work->options->log, BY_LOG_DEBUG, "a candidate is out: %s", why);
-        verified->sqnr = -INFINITY;
+    if (*measured.why) {
+        by_log(work->options->log, BY_LOG_DEBUG, "a candidate is out: %s", measured.why);
         return 0;
     }
-    verified->meets = by_auto_goals_are_met(&work->out->goals, values);
-    verified->margin = values[0] - work->out->goals.at[0].bound;
+    verified->sqnr = measured.sqnr;
+    verified->meets = by_auto_goals_are_met(&work->out->goals, values, margins);
+    verified->asks = goal ? margins[goal - work->out->goals.at] : 0;
     return 0;
 }
 
@@ -276,10 +287,13 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
         if (try_chosen(layers, &place, err) < 0)
             return -1;
         const struct by_auto_point *point = &layers->work->out->points.at[place];
-        if (point->met || !met || !goal || !(point->sqnr < goal->bound) ||
-            by_auto_is_over_time(layers->work))
+        if (point->sure || !met || !goal || by_auto_is_over_time(layers->work))
             return 0;
-        more += goal->bound - point->sqnr + MORE;
+        const double margin = point->margins[goal - layers->work->out->goals.at];
+        const double lacks = goal->bound + margin - point->sqnr;
+        if (!(lacks > 0))
+            return 0;
+        more += lacks + MORE;
     }
     return 0;
 }

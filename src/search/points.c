@@ -22,16 +22,18 @@ bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point 
         return can;
     if (!one->why != !other->why)
         return !one->why;
+    if (one->sure != other->sure)
+        return one->sure;
     if (one->met != other->met)
         return one->met;
-    if (one->met) {
+    if (one->sure) {
         const double less = other->figures.cost - one->figures.cost;
         if (fabs(less) > SAME_COST)
             return less > 0;
         return one->bytes != other->bytes ? one->bytes < other->bytes : one->sqnr > other->sqnr;
     }
-    const double lacks = by_auto_goals_lack(&search->goals, one->choose);
-    const double lacked = by_auto_goals_lack(&search->goals, other->choose);
+    const double lacks = by_auto_goals_lack(&search->goals, one->choose, one->margins);
+    const double lacked = by_auto_goals_lack(&search->goals, other->choose, other->margins);
     return lacks != lacked ? lacks < lacked : one->sqnr > other->sqnr;
 }
 
@@ -76,9 +78,12 @@ static int add_point(struct by_auto_work *work, const char *name, const char *te
         .name = keep_text(work, name, err),
         .text = keep_text(work, text, err),
         .yaml = keep_text(work, yaml, err),
+        .pins = keep_text(work, known->pins[0], err),
+        .pins_by_name = keep_text(work, known->pins[1], err),
         .why = *known->why ? keep_text(work, known->why, err) : NULL,
         .choose = keep_values(work, known->choose, err),
         .last = keep_values(work, known->last, err),
+        .margins = keep_values(work, known->margins, err),
         .sqnr = known->sqnr,
         .last_sqnr = known->last_sqnr,
         .figures = known->figures,
@@ -86,9 +91,11 @@ static int add_point(struct by_auto_work *work, const char *name, const char *te
         .seconds = known->seconds,
         .taken_up = taken_up,
     };
-    if (!point.name || !point.text || !point.yaml || !point.choose || !point.last)
+    if (!point.name || !point.text || !point.yaml || !point.pins || !point.pins_by_name ||
+        !point.choose || !point.last || !point.margins)
         return -1;
-    point.met = !point.why && by_auto_goals_are_met(&out->goals, point.choose);
+    point.met = !point.why && by_auto_goals_are_met(&out->goals, point.choose, NULL);
+    point.sure = point.met && by_auto_goals_are_met(&out->goals, point.choose, point.margins);
     point.allowed = is_allowed(work, known);
     *place = out->points.count;
     out->points.at[out->points.count++] = point;
@@ -119,17 +126,14 @@ static int value_of(struct by_auto_work *work, struct baryon_model *model, doubl
 }
 
 int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
-                           enum by_auto_part part, double *values, double *sqnr, char why[300],
+                           enum by_auto_part part, struct by_auto_measured *measured,
                            struct baryon_error *err)
 {
-    struct by_auto_measured measured = {.values = values};
     const struct by_auto_goals *goals = &work->out->goals;
-    if (by_auto_samples_measure(work->samples, model, part, &measured, err) < 0)
+    if (by_auto_samples_measure(work->samples, model, part, measured, err) < 0)
         return -1;
-    *sqnr = measured.sqnr;
-    memcpy(why, measured.why, sizeof measured.why);
-    for (size_t i = 0; !*why && i < goals->count; i++)
-        if (!goals->at[i].metric && value_of(work, model, &values[i], err) < 0)
+    for (size_t i = 0; !*measured->why && i < goals->count; i++)
+        if (!goals->at[i].metric && value_of(work, model, &measured->values[i], err) < 0)
             return -1;
     return 0;
 }
@@ -150,12 +154,17 @@ static bool leads(const struct by_auto_work *work, const struct by_auto_known *k
 {
     if (work->best == BY_AUTO_NO_POINT)
         return true;
-    struct by_auto_point point = {.choose = known->choose,
-                                  .sqnr = known->sqnr,
-                                  .figures = known->figures,
-                                  .bytes = known->bytes,
-                                  .allowed = is_allowed(work, known),
-                                  .met = by_auto_goals_are_met(&work->out->goals, known->choose)};
+    const struct by_auto_goals *goals = &work->out->goals;
+    const struct by_auto_point point = {
+        .choose = known->choose,
+        .margins = known->margins,
+        .sqnr = known->sqnr,
+        .figures = known->figures,
+        .bytes = known->bytes,
+        .allowed = is_allowed(work, known),
+        .met = by_auto_goals_are_met(goals, known->choose, NULL),
+        .sure = by_auto_goals_are_met(goals, known->choose, known->margins),
+    };
     return by_auto_is_better(work->out, &point, &work->out->points.at[work->best]);
 }
 
@@ -179,11 +188,31 @@ static int measure_last(struct by_auto_work *work, struct baryon_model *model,
 static int measure_model(struct by_auto_work *work, struct baryon_model *model,
                          struct by_auto_known *known, struct baryon_error *err)
 {
-    if (by_auto_measure_values(work, model, BY_PART_CHOOSE, known->choose, &known->sqnr, known->why,
-                               err) < 0 ||
-        check_values(&work->out->goals, known, err) < 0)
+    struct by_auto_measured measured = {.values = known->choose, .margins = known->margins};
+    if (by_auto_measure_values(work, model, BY_PART_CHOOSE, &measured, err) < 0)
+        return -1;
+    known->sqnr = measured.sqnr;
+    memcpy(known->why, measured.why, sizeof known->why);
+    if (check_values(&work->out->goals, known, err) < 0)
         return -1;
     return !*known->why && leads(work, known) ? measure_last(work, model, known, err) : 0;
+}
+
+static int keep_pins(const struct by_auto_candidate *candidate, struct by_auto_known *known,
+                     struct baryon_error *err)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct by_str pins;
+        by_str_init(&pins);
+        by_auto_pin(&candidate->q, candidate->options.recipe, i > 0, &pins);
+        const int status = by_str_error(&pins, err);
+        if (status == 0 && pins.size < sizeof known->pins[i])
+            by_format(known->pins[i], sizeof known->pins[i], "%s", by_str_text(&pins));
+        by_str_release(&pins);
+        if (status < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int quantize_and_measure(struct by_auto_work *work, struct by_auto_candidate *candidate,
@@ -195,7 +224,7 @@ static int quantize_and_measure(struct by_auto_work *work, struct by_auto_candid
     known->bytes = by_plan_predict_size(candidate->q.plan, work->options->bytes_before);
     by_auto_figures_of(candidate->q.plan, &work->ladder.decisions, (double)known->bytes,
                        &known->figures);
-    if (by_auto_candidate_emit(candidate, err) < 0)
+    if (keep_pins(candidate, known, err) < 0 || by_auto_candidate_emit(candidate, err) < 0)
         return -1;
     return measure_model(work, candidate->model, known, err);
 }
@@ -222,7 +251,9 @@ static void say_point(const struct by_auto_work *work, const struct by_auto_poin
     else
         by_log(work->options->log, BY_LOG_NOTICE, "%s: %s %.4g, goal %s %g%s", point->name,
                goal->name, point->choose[0], goal->most ? "<=" : ">=", goal->bound,
-               point->met ? ": met" : "");
+               point->sure  ? ": met"
+               : point->met ? ", met without the margin that few samples require"
+                            : "");
 }
 
 static void take_best(struct by_auto_work *work, size_t place, struct baryon_model *model)

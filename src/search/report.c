@@ -13,8 +13,8 @@ static bool is_beaten(const struct by_auto *search, const struct by_auto_point *
         const struct by_auto_point *other = &search->points.at[i];
         if (other->why || other == point)
             continue;
-        const double lacks = by_auto_goals_lack(&search->goals, point->choose);
-        const double lacked = by_auto_goals_lack(&search->goals, other->choose);
+        const double lacks = by_auto_goals_lack(&search->goals, point->choose, NULL);
+        const double lacked = by_auto_goals_lack(&search->goals, other->choose, NULL);
         const bool as_good = lacked < lacks || (lacked == lacks && other->sqnr >= point->sqnr);
         const bool as_cheap = other->figures.cost <= point->figures.cost;
         const bool same = other->figures.cost == point->figures.cost &&
@@ -67,6 +67,20 @@ static const char *keep(struct by_auto *search, struct by_str *text, struct bary
     return kept;
 }
 
+/* What the last samples take back. */
+static void say_last(const struct by_auto *search, const struct by_auto_point *best,
+                     struct by_str *text)
+{
+    const char *before = "; on the last samples ";
+    for (size_t i = 0; i < search->goals.count; i++) {
+        const struct by_auto_goal *goal = &search->goals.at[i];
+        if (isnan(best->last[i]) || by_auto_goal_is_met(goal, best->last[i]))
+            continue;
+        by_str_printf(text, "%s%s is missed with %.4g", before, goal->text, best->last[i]);
+        before = ", ";
+    }
+}
+
 static int say_outcome(struct by_auto *search, struct baryon_error *err)
 {
     const struct by_auto_point *best = &search->points.at[search->best];
@@ -77,6 +91,10 @@ static int say_outcome(struct by_auto *search, struct baryon_error *err)
     put_values(&text, search, best->choose);
     by_str_printf(&text, " and %.1f %% of multiply-adds in 8 bits or less",
                   100 * best->figures.low_share);
+    if (search->met && !best->sure)
+        by_str_puts(&text, "; no candidate meets them with the margin that so few samples require");
+    if (search->met)
+        say_last(search, best, &text);
     search->outcome = keep(search, &text, err);
     return search->outcome ? 0 : -1;
 }
@@ -189,7 +207,9 @@ static void goals_json(const struct by_auto *search, struct by_json *json)
         by_json_double(json, goal->most ? "most" : "least", goal->bound);
         by_json_double(json, "chosen", best->choose[i]);
         by_json_double(json, "value", best->last[i]);
-        by_json_bool(json, "met", by_auto_goal_is_met(goal, best->choose[i]));
+        by_json_double(json, "margin", best->margins[i]);
+        by_json_bool(json, "chosen_met", by_auto_goal_is_met(goal, best->choose[i]));
+        by_json_bool(json, "met", by_auto_goal_is_met(goal, best->last[i]));
         by_json_close(json, '}');
     }
     by_json_close(json, ']');
@@ -241,6 +261,7 @@ static void step_json(const struct by_auto *search, const struct by_auto_point *
         if (!isnan(point->last_sqnr))
             values_json(search, "last", point->last, point->last_sqnr, json);
         by_json_bool(json, "met", point->met);
+        by_json_bool(json, "met_with_margin", point->sure);
         by_json_bool(json, "within_limits", point->allowed);
         by_json_double(json, "cost", point->figures.cost);
         by_json_double(json, "low_bits_share", point->figures.low_share);
@@ -255,17 +276,9 @@ static void step_json(const struct by_auto *search, const struct by_auto_point *
     by_json_close(json, '}');
 }
 
-void by_auto_json(const struct by_auto *search, struct by_json *json)
+void by_auto_members_json(const struct by_auto *search, struct by_json *json)
 {
     by_json_text(json, "target", search->ladder->name);
-    by_json_open(json, "outcome", '{');
-    by_json_text(json, "text", search->outcome);
-    by_json_text(json, "goal", search->met ? "met" : "missed");
-    by_json_double(json, "quality_db", search->points.at[search->best].last_sqnr);
-    by_json_double(json, "low_bits_share", search->points.at[search->best].figures.low_share);
-    if (search->needs)
-        by_json_text(json, "needs", search->needs);
-    by_json_close(json, '}');
     goals_json(search, json);
     parts_json(search, json);
     by_json_open(json, "steps", '[');
@@ -282,4 +295,17 @@ void by_auto_json(const struct by_auto *search, struct by_json *json)
         by_json_close(json, '}');
     }
     by_json_close(json, ']');
+}
+
+void by_auto_json(const struct by_auto *search, struct by_json *json)
+{
+    by_json_open(json, "outcome", '{');
+    by_json_text(json, "text", search->outcome);
+    by_json_text(json, "goal", search->met ? "met" : "missed");
+    by_json_double(json, "quality_db", search->points.at[search->best].last_sqnr);
+    by_json_double(json, "low_bits_share", search->points.at[search->best].figures.low_share);
+    if (search->needs)
+        by_json_text(json, "needs", search->needs);
+    by_json_close(json, '}');
+    by_auto_members_json(search, json);
 }

@@ -357,17 +357,16 @@ const struct by_input_callback *by_auto_samples_calibrate(struct by_auto_samples
     return &samples->first;
 }
 
-/* --- Inputs of those that choose --- */
+/* --- Inputs of those that are kept --- */
 
 static int next_kept(void *context, const struct by_array **arrays, size_t *count,
                      const char **name, struct baryon_error *err)
 {
     struct by_auto_reader *reader = context;
     struct by_auto_samples *samples = reader->samples;
-    const size_t all = samples->parts.of[BY_PART_CHOOSE].count;
-    while (reader->next < all && samples->kept[reader->next].skipped)
+    while (reader->next < reader->end && samples->kept[reader->next].skipped)
         reader->next++;
-    if (reader->next >= all)
+    if (reader->next >= reader->end)
         return 0;
     const struct kept *kept = &samples->kept[reader->next++];
     for (size_t i = 0; i < samples->input_count; i++)
@@ -384,14 +383,17 @@ static int rewind_kept(void *context, struct baryon_error *err)
 {
     struct by_auto_reader *reader = context;
     (void)err;
-    reader->next = 0;
+    reader->next = reader->first;
     return 0;
 }
 
-int by_auto_samples_read(struct by_auto_samples *samples, struct by_auto_reader *reader,
-                         struct by_input_callback *callback, struct baryon_error *err)
+int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part,
+                         struct by_auto_reader *reader, struct by_input_callback *callback,
+                         struct baryon_error *err)
 {
     const size_t count = samples->input_count;
+    const struct by_auto_range *range = &samples->parts.of[part];
+    const size_t first = range->first - samples->parts.of[BY_PART_CHOOSE].first;
     size_t good = 0;
     if (!samples->shown) {
         samples->shown = by_arena_alloc(&samples->arena, count, sizeof *samples->shown, err);
@@ -399,9 +401,9 @@ int by_auto_samples_read(struct by_auto_samples *samples, struct by_auto_reader 
     }
     if (!samples->shown || !samples->rooms)
         return -1;
-    for (size_t i = 0; i < samples->parts.of[BY_PART_CHOOSE].count; i++)
+    for (size_t i = first; i < first + range->count; i++)
         good += !samples->kept[i].skipped;
-    *reader = (struct by_auto_reader){.samples = samples};
+    *reader = (struct by_auto_reader){samples, first, first, first + range->count};
     *callback = (struct by_input_callback){
         .next = next_kept, .rewind = rewind_kept, .context = reader, .count = good};
     return 0;
@@ -513,28 +515,45 @@ static int measure_batch(struct measuring *measuring, size_t first, size_t count
     return status;
 }
 
-static void worst_value(const struct by_evaluation *evaluation, const char *metric, bool worst,
-                        double *value)
+/* Of the worst output; NULL: none has the metric. */
+static const struct by_score *worst_value(const struct by_evaluation *evaluation,
+                                          const char *metric, bool worst, double *value)
 {
-    const struct by_score *score;
+    const struct by_score *score, *of = NULL;
     *value = (double)NAN;
     for (size_t i = 0; (score = by_evaluation_score(evaluation, i)); i++) {
         const double found = worst ? score->worst : score->mean;
         if (strcmp(score->metric->name, metric) != 0)
             continue;
-        if (isnan(*value) || (score->metric->higher ? found < *value : found > *value))
+        if (!of || isnan(*value) || (score->metric->higher ? found < *value : found > *value)) {
             *value = found;
+            of = score;
+        }
     }
+    return of;
+}
+
+/* The mean of other samples differs from this one by both errors. */
+static double margin_of(const struct by_auto_parts *parts, const struct by_score *score)
+{
+    const double ratio =
+        (double)parts->of[BY_PART_CHOOSE].count / (double)parts->of[BY_PART_LAST].count;
+    return score && !parts->shared ? by_score_margin(score, sqrt(1 + ratio)) : 0;
 }
 
 static void take_values(const struct measuring *measuring, struct by_auto_measured *measured)
 {
     const struct by_auto_goals *goals = measuring->samples->goals;
     for (size_t i = 0; i < goals->count; i++) {
+        const struct by_auto_goal *goal = &goals->at[i];
+        const struct by_score *score = NULL;
         measured->values[i] = (double)NAN;
-        if (goals->at[i].metric)
-            worst_value(measuring->evaluation, goals->at[i].name, goals->at[i].worst,
-                        &measured->values[i]);
+        if (goal->metric)
+            score =
+                worst_value(measuring->evaluation, goal->name, goal->worst, &measured->values[i]);
+        if (measured->margins)
+            measured->margins[i] =
+                margin_of(&measuring->samples->parts, goal->worst ? NULL : score);
     }
     worst_value(measuring->evaluation, "sqnr", false, &measured->sqnr);
 }
@@ -575,6 +594,7 @@ static int measure_part(struct measuring *measuring, struct baryon_model *model,
                            samples->output_count, err) < 0 ||
         open_candidate(measuring, model, arena, err) < 0)
         return -1;
+    measuring->evaluation->keeps_each = true;
     for (size_t done = 0; done < range->count; done += TOGETHER) {
         const size_t left = range->count - done;
         if (measure_batch(measuring, range->first + done, left < TOGETHER ? left : TOGETHER, err) <
@@ -597,8 +617,11 @@ static int lose(struct by_auto_measured *measured, const struct by_auto_goals *g
     if (ends_the_search(err))
         return -1;
     by_format(measured->why, sizeof measured->why, "%s", err->message);
-    for (size_t i = 0; i < goals->count; i++)
+    for (size_t i = 0; i < goals->count; i++) {
         measured->values[i] = (double)NAN;
+        if (measured->margins)
+            measured->margins[i] = 0;
+    }
     measured->sqnr = (double)NAN;
     by_err_clear(err);
     return 0;

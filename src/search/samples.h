@@ -41,21 +41,25 @@ const char *by_auto_samples_text(const struct by_auto_samples *samples);
 const struct by_input_callback *by_auto_samples_calibrate(struct by_auto_samples *samples);
 /* Seconds of one run of the float model in one thread. */
 double by_auto_samples_seconds(const struct by_auto_samples *samples);
-/* Inputs of the samples that choose, as a source. */
+/* Inputs of the samples that choose, or of the last ones, as a source; one at a time. */
 struct by_auto_reader {
     struct by_auto_samples *samples;
-    size_t next;
+    size_t first, next, end;
 };
-int by_auto_samples_read(struct by_auto_samples *samples, struct by_auto_reader *reader,
-                         struct by_input_callback *callback, struct baryon_error *err);
+int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part,
+                         struct by_auto_reader *reader, struct by_input_callback *callback,
+                         struct baryon_error *err);
 
 struct by_auto_measured {
     double *values; /* of each goal; NaN: of the command, or no output has it */
-    double sqnr;    /* dB, of the worst output; NaN: none has float values */
-    char why[300];  /* the model is lost: ONNX Runtime refuses it, it gives NaN; "": it is not */
+    /* One standard error of the difference between the samples that choose and the last ones, by
+     * what the samples of the part say; 0: there is none to be had. May be NULL. */
+    double *margins;
+    double sqnr;   /* dB, of the worst output; NaN: none has float values */
+    char why[300]; /* the model is lost: ONNX Runtime refuses it, it gives NaN; "": it is not */
 };
 
-/* Of a quantized model, on the samples of a part. measured->values has room for all goals. */
+/* Of a quantized model, on the samples of a part. values and margins have room for all goals. */
 int by_auto_samples_measure(struct by_auto_samples *samples, struct baryon_model *model,
                             enum by_auto_part part, struct by_auto_measured *measured,
                             struct baryon_error *err);

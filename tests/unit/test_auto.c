@@ -53,11 +53,15 @@ static void values_are_judged(void **state)
     (void)state;
     by_arena_init(&arena, 0);
     assert_int_equal(by_auto_goals_read(&goals, &list, false, false, &arena, NULL), 0);
-    assert_true(by_auto_goals_are_met(&goals, (double[]){20, 0.5}));
-    assert_false(by_auto_goals_are_met(&goals, (double[]){19.9, 0.5}));
-    assert_false(by_auto_goals_are_met(&goals, (double[]){(double)NAN, 0.5}));
-    assert_true(fabs(by_auto_goals_lack(&goals, (double[]){15, 0.75}) - 0.5) < 1e-12);
-    assert_true(isinf(by_auto_goals_lack(&goals, (double[]){(double)NAN, 0})));
+    assert_true(by_auto_goals_are_met(&goals, (double[]){20, 0.5}, NULL));
+    assert_false(by_auto_goals_are_met(&goals, (double[]){19.9, 0.5}, NULL));
+    assert_false(by_auto_goals_are_met(&goals, (double[]){(double)NAN, 0.5}, NULL));
+    assert_true(fabs(by_auto_goals_lack(&goals, (double[]){15, 0.75}, NULL) - 0.5) < 1e-12);
+    /* A margin is asked for on the side where the goal is missed. */
+    assert_true(by_auto_goals_are_met(&goals, (double[]){21, 0.4}, (double[]){1, 0.1}));
+    assert_false(by_auto_goals_are_met(&goals, (double[]){21, 0.4}, (double[]){1.1, 0.1}));
+    assert_false(by_auto_goals_are_met(&goals, (double[]){21, 0.45}, (double[]){1, 0.1}));
+    assert_true(isinf(by_auto_goals_lack(&goals, (double[]){(double)NAN, 0}, NULL)));
     assert_ptr_equal(by_auto_goals_sqnr(&goals), goals.at);
     by_arena_release(&arena);
 }

@@ -395,11 +395,17 @@ static void test_search_reaches_the_goal(void **state)
 /* A measure of the caller's that knows no dB: met from 6 dB more on; some candidates are refused.
  */
 static double met_from;
+static bool verified_sets[64][MOST]; /* none is quantized twice */
+static size_t verified_count;
 
 static int judge_otherwise(void *context, const struct by_decisions *of, const bool *on,
                            struct by_verified *verified, struct baryon_error *error)
 {
     const struct seen *seen = context;
+    for (size_t i = 0; i < verified_count; i++)
+        assert_int_not_equal(memcmp(verified_sets[i], on, of->decision_count), 0);
+    assert_true(verified_count < 64);
+    memcpy(verified_sets[verified_count++], on, of->decision_count);
     if (by_decisions_judge(of, on, NULL, &verified->sqnr, error) < 0)
         return -1;
     verified->meets = verified->sqnr >= met_from;
@@ -420,6 +426,11 @@ static void test_goals_of_the_caller(void **state)
         .limits = {NAN, 1, INFINITY}, .verify = judge_otherwise, .context = &seen};
     assert_ok(by_decisions_search(&d, &search, on, &met, &err));
     assert_true(met && judged(on) >= met_from);
+    assert_ok(by_decisions_search(&d, &search, on, &met, &err)); /* knows it all */
+    close_decisions();
+    open_decisions(1, &widens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    verified_count = 0;
     seen.refuses = true;
     memset(on, 0, sizeof on);
     assert_ok(by_decisions_search(&d, &search, on, &met, &err));
