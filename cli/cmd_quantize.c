@@ -110,6 +110,31 @@ static void show_excluded(const struct by_excluded *excluded, struct by_out *out
     by_str_puts(&out->text, "\n");
 }
 
+/* Layers that keep the wider type are listed, as far as they are few. */
+#define SHOWN_CHANGES 12
+
+static void show_mixed(const struct by_mixed_report *mixed, struct by_out *out)
+{
+    const size_t shown = mixed->change_count < SHOWN_CHANGES ? mixed->change_count : SHOWN_CHANGES;
+    if (!mixed->narrow)
+        return;
+    by_str_printf(&out->text,
+                  "  layers in %s where that keeps %g dB: %.1f dB, all layers %.1f dB, on ",
+                  mixed->narrow, mixed->goal, mixed->sqnr, mixed->narrow_sqnr);
+    by_plural(&out->text, mixed->samples, "held-out sample");
+    by_str_printf(&out->text, "; %.1f %% of multiply-adds keep the wider type\n",
+                  100 * mixed->wide_share);
+    for (size_t i = 0; i < shown; i++) {
+        const struct by_mixed_change *change = &mixed->changes[i];
+        by_str_printf(&out->text, "    %s %s ", change->type,
+                      change->weight ? "weight of" : "activation");
+        by_clean(&out->text, change->name);
+        by_str_puts(&out->text, "\n");
+    }
+    if (shown < mixed->change_count)
+        by_str_printf(&out->text, "    and %zu more, see --json\n", mixed->change_count - shown);
+}
+
 static int print_quantize_summary(struct job *job, struct baryon_error *err)
 {
     char before[32], after[32];
@@ -124,6 +149,7 @@ static int print_quantize_summary(struct job *job, struct baryon_error *err)
         by_plan_view_coverage(&q->view, out, err) < 0)
         return -1;
     show_excluded(&q->quantization.report.excluded, out);
+    show_mixed(&q->quantization.report.mixed, out);
     const uint64_t samples = by_quantization_samples(&q->quantization);
     if (samples) {
         by_str_puts(&out->text, "  calibrated on ");

@@ -77,7 +77,7 @@ int by_quantizing_plan(struct by_quantizing *q, struct baryon_error *err)
 {
     if (by_quality_begin(&q->quality_run, q->loaded.model, &q->quality, &q->options, err) < 0)
         return -1;
-    int status = by_quantization_open(&q->quantization, q->loaded.model, &q->options, err);
+    int status = by_mixed_open(&q->mixed, &q->quantization, q->loaded.model, &q->options, err);
     by_quantizing_pause(q);
     status = by_model_judge_run(q->loaded.model, q->loaded.name, status, err);
     if (status < 0)
@@ -90,6 +90,7 @@ void by_quantizing_close(struct by_quantizing *q)
     by_plan_view_release(&q->view);
     by_quality_end(&q->quality_run);
     by_quantization_close(&q->quantization);
+    by_mixed_close(&q->mixed);
     if (q->loaded.model)
         by_loaded_close(&q->loaded);
 }

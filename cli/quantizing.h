@@ -7,6 +7,7 @@
 #include "cli/plan_view.h"
 #include "cli/running.h"
 #include "report/report.h"
+#include "search/mixed.h"
 #include "settings/recipe/take.h"
 
 /* Groups of a command whose settings have a `quantize`. `own` may be left out. */
@@ -36,6 +37,7 @@ struct by_quantizing {
     struct by_quality_run quality_run; /* for 'quantize' */
     struct by_loaded loaded;
     struct by_quantization quantization;
+    struct by_mixed mixed; /* what it was made with */
     struct by_progress progress;
     char stage[64]; /* that the progress is of */
     uint64_t bytes_before;

@@ -54,7 +54,7 @@ LAYERS = {
     "trial": "base ir onnx engine input pass quant adjust reconstruct calibrate",
     "convert": "base ir onnx pass quant adjust config calibrate",
     "rounding": "base ir onnx engine stats moments quant adjust solve reconstruct trial",
-    "quantize": "base ir pass quant preset trial convert rounding",
+    "quantize": "base ir pass quant trial convert rounding",
     "sensitivity": "base ir engine stats quant trial quantize",
     "evaluate": "base array engine onnx input metric config calibrate",
     "compare": "base ir dtype quant evaluate",

@@ -9,6 +9,7 @@
 #include "onnx/external.h"
 #include "onnx/save.h"
 #include "rounding/rounding.h"
+#include "search/mixed.h"
 #include "settings/recipe/take.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ struct job {
     bool plan_only;
     struct by_verify_settings verify;
     struct by_quantization quantization;
+    struct by_mixed mixed;
     struct baryon_quality **quality; /* wanted, or NULL */
     struct by_quality_options judge;
     struct by_quality_run quality_run;
@@ -150,7 +152,7 @@ static int quantize_model(struct job *job, struct baryon_model *model,
         return -1;
     if (by_quality_begin(&job->quality_run, model, &job->judge, &job->options, err) < 0)
         return -1;
-    int status = by_quantization_open(quantization, model, &job->options, err);
+    int status = by_mixed_open(&job->mixed, quantization, model, &job->options, err);
     if (status == 0)
         summarize(quantization, &summary);
     if (status == 0)
@@ -206,6 +208,7 @@ static int close_job(struct job *job, int status)
     by_session_close(job->opened);
     by_quality_end(&job->quality_run);
     by_quantization_close(&job->quantization);
+    by_mixed_close(&job->mixed);
     by_api_work_close(&job->work);
     if (status < 0 && job->plan) {
         baryon_plan_free(*job->plan);

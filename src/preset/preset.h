@@ -14,7 +14,6 @@ struct by_preset_value {
 struct by_preset {
     const char *name;
     const char *help;             /* one sentence, no full stop */
-    const char *pending;          /* what runs are told that it lacks; NULL: nothing */
     bool random;                  /* without samples it takes random ones, for trying out */
     const struct by_preset *base; /* whose values come first; NULL: none */
     const struct by_preset_value *values;

@@ -20,11 +20,10 @@ static const struct by_preset_value scales[] = {
     }
 
 /* Scales of floats and blocks follow from the values. */
-#define SOLVED_VALUES(plain, title, lacks)                                                         \
+#define SOLVED_VALUES(plain, title)                                                                \
     const struct by_preset by_preset_##plain##_adaquant = {                                        \
         .name = title "_ADAQUANT",                                                                 \
         .help = "As " title ", with rounding reconstruction",                                      \
-        .pending = lacks,                                                                          \
         .base = &by_preset_##plain,                                                                \
         .values = rounding,                                                                        \
     }
@@ -36,19 +35,17 @@ SOLVED(s8s8_aaws, "S8S8_AAWS");
 SOLVED(u8s8_aaws, "U8S8_AAWS");
 SOLVED(s16s8_asws, "S16S8_ASWS");
 SOLVED(u16s8_aaws, "U16S8_AAWS");
-SOLVED_VALUES(fp16, "FP16", NULL);
-SOLVED_VALUES(bf16, "BF16", NULL);
-SOLVED_VALUES(bfp16, "BFP16", NULL);
-SOLVED_VALUES(mx4, "MX4", NULL);
-SOLVED_VALUES(mx6, "MX6", NULL);
-SOLVED_VALUES(mx9, "MX9", NULL);
-SOLVED_VALUES(mxfp8_e5m2, "MXFP8E5M2", NULL);
-SOLVED_VALUES(mxfp8_e4m3, "MXFP8E4M3", NULL);
-SOLVED_VALUES(mxfp6_e3m2, "MXFP6E3M2", NULL);
-SOLVED_VALUES(mxfp6_e2m3, "MXFP6E2M3", NULL);
-SOLVED_VALUES(mxfp4_e2m1, "MXFP4E2M1", NULL);
-SOLVED_VALUES(mxint8, "MXINT8", NULL);
-SOLVED_VALUES(bf16_mixed_bfp16, "BF16_MIXED_BFP16",
-              "layers of bfp16 are not searched for yet: all are bf16");
-SOLVED_VALUES(bf16_mixed_mxint8, "BF16_MIXED_MXINT8",
-              "layers of mxint8 are not searched for yet: all are bf16");
+SOLVED_VALUES(fp16, "FP16");
+SOLVED_VALUES(bf16, "BF16");
+SOLVED_VALUES(bfp16, "BFP16");
+SOLVED_VALUES(mx4, "MX4");
+SOLVED_VALUES(mx6, "MX6");
+SOLVED_VALUES(mx9, "MX9");
+SOLVED_VALUES(mxfp8_e5m2, "MXFP8E5M2");
+SOLVED_VALUES(mxfp8_e4m3, "MXFP8E4M3");
+SOLVED_VALUES(mxfp6_e3m2, "MXFP6E3M2");
+SOLVED_VALUES(mxfp6_e2m3, "MXFP6E2M3");
+SOLVED_VALUES(mxfp4_e2m1, "MXFP4E2M1");
+SOLVED_VALUES(mxint8, "MXINT8");
+SOLVED_VALUES(bf16_mixed_bfp16, "BF16_MIXED_BFP16");
+SOLVED_VALUES(bf16_mixed_mxint8, "BF16_MIXED_MXINT8");

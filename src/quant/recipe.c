@@ -183,7 +183,12 @@ bool by_recipe_needs_data(const struct by_recipe *recipe)
     return (recipe->approach == BY_APPROACH_STATIC &&
             (by_recipe_has_ranges(recipe) || recipe->cle == BY_CLE_AUTO ||
              recipe->bias_correction != BY_BIASES_KEPT)) ||
-           recipe->rounding != BY_ROUNDING_NEAREST;
+           recipe->rounding != BY_ROUNDING_NEAREST || by_recipe_searches(recipe);
+}
+
+bool by_recipe_searches(const struct by_recipe *recipe)
+{
+    return recipe->mixed.narrow && recipe->mixed.goal > 0;
 }
 
 bool by_rounding_op(const char *type)

@@ -147,6 +147,8 @@ enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
 enum by_logarithms { BY_LOGARITHMS_AUTO, BY_LOGARITHMS_FLOAT, BY_LOGARITHMS_QUANTIZED };
 /* Pairs that no layer reads: kept, left out unless samples say otherwise, or left out. */
 enum by_auto_exclude { BY_EXCLUDE_OFF, BY_EXCLUDE_AUTO, BY_EXCLUDE_ALWAYS };
+/* What --mixed may give to layers. */
+enum by_mixed_type { BY_MIXED_OFF, BY_MIXED_INT8, BY_MIXED_BFP16, BY_MIXED_MXINT8 };
 enum by_half_floats { BY_HALF_AUTO, BY_HALF_TO_FLOAT32, BY_HALF_KEPT };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
 enum by_rotate_mode {
@@ -194,6 +196,11 @@ struct by_recipe {
         const struct by_own_sqnr *at;
         size_t count;
     } own;
+    struct {                /* layers in a narrower type, where that costs little */
+        const char *narrow; /* as rules have types; NULL: none */
+        double goal;        /* dB on held-out samples; 0: all layers, without a search */
+        double share;       /* of multiply-adds in the wider type, at most */
+    } mixed;
     bool bias_int16;             /* int32 biases have to fit 16 bits: the scale is made to */
     bool adjust_weight_for_bias; /* widens a weight's scale until the bias fits int32 */
 
@@ -324,6 +331,8 @@ int by_pattern_picks(const struct by_pattern *pattern, const char *name, bool *p
 bool by_recipe_has_ranges(const struct by_recipe *recipe);
 /* True when the recipe needs samples or statistics. */
 bool by_recipe_needs_data(const struct by_recipe *recipe);
+/* True when held-out samples say which layers have recipe->mixed.narrow. */
+bool by_recipe_searches(const struct by_recipe *recipe);
 /* Operators whose weights are rounded by solving. */
 #define BY_ROUNDING_OPS      "Conv, ConvTranspose, Gemm and MatMul"
 #define BY_ROUNDING_OP_COUNT 4

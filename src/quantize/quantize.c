@@ -9,7 +9,6 @@
 #include "ir/infer.h"
 #include "ir/tensor.h"
 #include "pass/retype.h"
-#include "preset/preset.h"
 #include "quant/known.h"
 #include "quant/lower.h"
 #include "quant/params.h"
@@ -60,14 +59,6 @@ static int settle_half(struct by_quantization *q, struct baryon_error *err)
     return by_quantize_refuse_half(q->model, &q->recipe, err);
 }
 
-static void tell_pending(const struct by_quantize_options *options)
-{
-    const char *name = options->recipe->preset;
-    const struct by_preset *preset = name ? by_preset_find(name, NULL) : NULL;
-    if (preset && preset->pending)
-        by_log(options->log, BY_LOG_NOTICE, "%s: %s", name, preset->pending);
-}
-
 /* What a file of passes makes of the model; all that follows speaks of that. */
 static int apply_file_of_passes(struct by_quantization *q, struct baryon_error *err)
 {
@@ -87,7 +78,6 @@ static int apply_file_of_passes(struct by_quantization *q, struct baryon_error *
 
 static int refuse_unfit_model(struct by_quantization *q, struct baryon_error *err)
 {
-    tell_pending(q->options);
     if (apply_file_of_passes(q, err) < 0 || by_quantize_refuse(q->model, q->options, err) < 0 ||
         settle_half(q, err) < 0)
         return -1;

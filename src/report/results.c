@@ -115,10 +115,35 @@ static void put_choices(const struct by_quantize_report *report, struct by_json 
     by_json_close(json, ']');
 }
 
+static void put_mixed(const struct by_mixed_report *mixed, struct by_json *json)
+{
+    if (!mixed->narrow)
+        return;
+    by_json_open(json, "mixed", '{');
+    by_json_text(json, "type", mixed->narrow);
+    by_json_double(json, "goal_db", mixed->goal);
+    by_json_bool(json, "met", mixed->met);
+    by_json_double(json, "narrow_db", mixed->narrow_sqnr);
+    by_json_double(json, "sqnr_db", mixed->sqnr);
+    by_json_int(json, "samples", (int64_t)mixed->samples);
+    by_json_double(json, "wide_macs_share", mixed->wide_share);
+    by_json_open(json, "wide", '[');
+    for (size_t i = 0; i < mixed->change_count; i++) {
+        by_json_open(json, NULL, '{');
+        by_json_text(json, mixed->changes[i].weight ? "layer" : "tensor", mixed->changes[i].name);
+        by_json_text(json, "type", mixed->changes[i].type);
+        by_json_double(json, "multiply_adds", mixed->changes[i].macs);
+        by_json_close(json, '}');
+    }
+    by_json_close(json, ']');
+    by_json_close(json, '}');
+}
+
 void by_choices_json(const struct by_quantize_report *report, struct by_json *json)
 {
     put_choices(report, json);
     put_excluded(&report->excluded, json);
+    put_mixed(&report->mixed, json);
 }
 
 /* --- Time --- */

@@ -13,7 +13,7 @@
 void by_quality_json(const struct by_quality *quality, struct by_json *json);
 /* "rounding", where something was to be solved. */
 void by_solved_json(const struct by_solved *solved, struct by_json *json);
-/* "choices" and "auto_exclude", where samples decided something. */
+/* "choices", "auto_exclude" and "mixed", where samples decided something. */
 void by_choices_json(const struct by_quantize_report *report, struct by_json *json);
 
 /* "seconds": stages of the quantization (NULL: none), then more; NaN: it did not take place. */

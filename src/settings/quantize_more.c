@@ -24,6 +24,14 @@ static const struct by_choice auto_exclude[] = {
     {0},
 };
 
+static const struct by_choice mixed_types[] = {
+    {"off", BY_MIXED_OFF, "no layer"},
+    {"int8", BY_MIXED_INT8, "int8"},
+    {"bfp16", BY_MIXED_BFP16, "blocks of bfp16"},
+    {"mxint8", BY_MIXED_MXINT8, "blocks of mxint8"},
+    {0},
+};
+
 static const struct by_option nodes_rows[] = {
     {.name = "operators",
      .type = BY_OPT_CHOICE,
@@ -106,6 +114,33 @@ static const struct by_option nodes_rows[] = {
      .help = "Tensors whose integers no layer reads: inputs of recurrent operators, softmax, "
              "norms, sums between layers. All multiply-adds stay as they are. 'off' is the default "
              "of presets for NPUs and of 16 bits"},
+    {.name = "mixed",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = mixed_types,
+     .fallback = "off",
+     AT(mixed),
+     .help = "Narrower type for inputs and weights of Conv, ConvTranspose, Gemm and MatMul where "
+             "held-out samples still reach --mixed-goal; the others keep --activation and "
+             "--weight"},
+    {.name = "mixed-goal",
+     .type = BY_OPT_NUMBER,
+     .arg = "DB",
+     .min = 0,
+     .max = 150,
+     .fallback = "30",
+     AT(mixed_goal),
+     .help = "SQNR of the outputs that --mixed has to reach, in dB; 0 gives every layer the "
+             "narrower type, without a search"},
+    {.name = "mixed-share",
+     .type = BY_OPT_NUMBER,
+     .arg = "SHARE",
+     .min = 0,
+     .max = 1,
+     .fallback = "1",
+     AT(mixed_share),
+     .help = "Share of multiply-adds that may keep the wider type, at most; the best quality under "
+             "it where the goal is out of reach"},
     {.name = "op-type",
      .type = BY_OPT_PAIRS,
      .arg = "TYPE=RULE",

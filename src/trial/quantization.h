@@ -43,6 +43,25 @@ struct by_excluded {
     double gain, error;    /* dB, and its standard error */
 };
 
+/* An activation or a weight that has the wider type. */
+struct by_mixed_change {
+    const char *name, *type; /* of the tensor, or of the weight's layer */
+    bool weight;
+    double macs; /* of the layers that read it */
+};
+
+/* Layers in a narrower type, and what held-out samples say of that. */
+struct by_mixed_report {
+    const char *narrow; /* NULL: nothing was searched for */
+    double goal, sqnr;  /* dB on those samples */
+    double narrow_sqnr; /* of all layers in the narrower type */
+    bool met;
+    size_t samples;
+    double wide_share; /* of multiply-adds in the wider type */
+    struct by_mixed_change *changes;
+    size_t change_count;
+};
+
 /* Seconds by stage, and figures for the report. */
 struct by_quantize_report {
     struct {
@@ -55,6 +74,7 @@ struct by_quantize_report {
     size_t choice_count;
     struct by_solved solved;
     struct by_excluded excluded;
+    struct by_mixed_report mixed;
     enum by_cle_mode equalized; /* what samples chose, or was asked for; off: nothing */
 };
 

@@ -103,7 +103,7 @@ OPTIONS = {
         "CLEScaleAppendBias": (True, XINT8), "CLEScaleUseThreshold": (False, XINT8),
         "CLETotalLayerDiffThreshold": (1e-6, XINT8), "FastFinetune": ({"DataSize": 4}, MINMSE), "SmoothAlpha": (0.5, A8W8),
         "RMatrixDim": (64, A8W8), "UseRandomHad": (True, A8W8), "RConfigPath": ("r.json", A8W8), "UseGPTQ": (True, A8W8),
-        "GPTQParams": ({"BlockSize": 64}, A8W8), "BiasCorrection": (True, A8W8), "AutoMixprecision": ({"a": 1}, A8W8),
+        "GPTQParams": ({"BlockSize": 64}, A8W8), "BiasCorrection": (True, A8W8), "AutoMixprecision": ({"TargetLayerConfig": "Int8"}, "A16W8"),
         "EncryptionAlgorithm": ("AES-256", A8W8), "EvalMetrics": (True, A8W8), "EvalDataReader": (None, A8W8),
         "TmpDir": ("tmp", A8W8), "UserCustomOpLibPath": ("ops.so", A8W8), "DebugMode": (True, A8W8),
         "CryptoMode": (True, A8W8), "PrintSummary": (False, A8W8), "IgnoreWarnings": (False, A8W8),

@@ -191,7 +191,7 @@ def check_refused(score, data):
     raises(score, ValueError, "did you mean 'preset'", quantize, "model.onnx", presett="XINT8")
     raises(score, errors.UsageError, "did you mean 'XINT8'", quantize, "model.onnx", preset="XINT9", data=data)
     raises(score, NotImplementedError, "not supported yet", quantize, "model.onnx", preset="XINT8", data=data,
-           extra_options={"AutoMixprecision": 64})  # fmt: skip
+           extra_options={"ConvertInstanceNormToDPUVersion": True})  # fmt: skip
     raises(score, ValueError, "op_types: unknown key 'activatoin'", quantize, "model.onnx", preset="A8W8",
            data=data, op_types={"Conv": {"activatoin": "int16"}})  # fmt: skip
     raises(score, errors.InputError, "cannot be opened", quantize, "none.onnx", preset="XINT8", data=data)

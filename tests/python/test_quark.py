@@ -103,7 +103,9 @@ def check_algorithms(score, data):
     score.check(quantize(QConfig(base, algo_config=[SmoothQuantConfig()]), data).samples == 8, "smoothing")
     turned = bo.QuarotConfig(r_matrix_dim=64).options()
     score.check(turned == {"include_rotation": True, "extra_options": {"RMatrixDim": 64}}, f"{turned}")
-    raises(score, NotImplementedError, "AutoMixprecisionConfig", bo.AutoMixprecisionConfig)
+    given = bo.AutoMixprecisionConfig(metric_default="sqnr", metric_threshold=-30).options()
+    keys = {"metric_default": "sqnr", "metric_threshold": -30}
+    score.check(given == {"extra_options": {"AutoMixprecision": keys}}, f"{given}")
 
 
 def check_flat(score, data):
@@ -121,7 +123,7 @@ def check_flat(score, data):
     raises(score, AttributeError, "did you mean 'per_channel'", setattr, config, "per_chanel", True)
     later = get_default_config("XINT8")
     later.include_auto_mp = True
-    raises(score, NotImplementedError, "include_auto_mp", quantize, Config(later), data)
+    raises(score, ValueError, "are int8 already", quantize, Config(later), data)
     external = get_default_config("A8W8")
     external.use_external_data_format = True
     quantize(Config(external), data)
@@ -158,7 +160,7 @@ def check_preset_fields(score, data):
         config = get_default_config(name)
         again = {field: plain(value) for field, value in config.shown.items() if not isinstance(value, str)}
         rows = baryon.preset(name)
-        needs = data if "activation_method" in rows or rows.get("rounding", "nearest") != "nearest" else None
+        needs = data if {"activation_method", "mixed"} & set(rows) or rows.get("rounding", "nearest") != "nearest" else None
         for field in set(config.extra_options) & AT_DEFAULT:
             del config.extra_options[field]
         # Samples choose a method where none is said.

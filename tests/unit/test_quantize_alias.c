@@ -384,7 +384,8 @@ static void quarks_names_that_are_refused(void **state)
     (void)state;
     refuses(WORDS("--extra=Int32Bais=False"),
             "--extra Int32Bais: unknown option 'Int32Bais'; did you mean 'Int32Bias'?");
-    refuses(WORDS("--extra=AutoMixprecision=64"), "--extra AutoMixprecision: not supported yet");
+    refuses(WORDS("--extra=AutoMixprecision=64"),
+            "--extra AutoMixprecision: expected a map of TargetLayerConfig, MetricThreshold, ...");
     refuses(WORDS("--extra=SmoothAlpha=1.5"),
             "--extra SmoothAlpha: '1.5' is not a number from 0 to 1, or off, auto");
     refuses(WORDS("--extra=EncryptionAlgorithm=AES-256"),

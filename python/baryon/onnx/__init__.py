@@ -33,14 +33,13 @@ for _module in (_algorithm, _custom, _types, _spec):
             globals()[_name] = _value
             __all__.append(_name)
 
-_LATER = {
-    "AutoSearch": "the search for a configuration", "AutoSearchPro": "the search for a configuration",
-    "SearchSpace": "the search for a configuration", "generate_all_configs": "the search for a configuration",
-    "get_auto_search_config": "the search for a configuration",
-}  # fmt: skip
+_SEARCHES = ("AutoSearch", "AutoSearchPro", "SearchSpace", "generate_all_configs", "get_auto_search_config")
 
 
 def __getattr__(name):
     from .._names import missing
 
-    raise missing("baryon.onnx", name, __all__, _LATER)
+    if name in _SEARCHES:
+        raise NotImplementedError(f"baryon.onnx.{name} is not supported: baryon.auto() and the command 'baryon auto' "
+                                  "search for a configuration that has the quality asked for")
+    raise missing("baryon.onnx", name, __all__)

@@ -98,12 +98,14 @@ int by_alias_settle_blocks(struct by_config *config, struct by_recipe_settings *
 int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err);
 void by_alias_show_finetune(const struct by_recipe_settings *settings, struct by_str *out);
 int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_mixprecision(const struct by_aliasing *at, struct baryon_error *err);
+void by_alias_show_mixed(const struct by_recipe_settings *settings, struct by_str *out);
 
 /* What GPTQParams set is taken back where GPTQ is not asked for. */
 int by_alias_settle_gptq(struct by_config *config, struct by_recipe_settings *settings,
                          struct baryon_error *err);
 
-/* A key of the dictionaries FastFinetune and GPTQParams. */
+/* A key of the dictionaries FastFinetune, GPTQParams and AutoMixprecision. */
 struct by_alias_key {
     const char *name;
     bool idle;        /* has no effect: `why` */

@@ -1,8 +1,8 @@
 /*
- * Quark's dictionaries of fast fine-tuning and of GPTQ. Both say how integers of weights are found:
- * the first trains them, which is solved here, so that most of its keys say how to do something
- * that is not done. These are taken with a notice; where they would give the user something else
- * than asked for, they are refused.
+ * Quark's dictionaries of fast fine-tuning, of GPTQ and of mixed precision. The first two say how
+ * integers of weights are found: the first trains them, which is solved here, so that most of its
+ * keys say how to do something that is not done. These are taken with a notice; where they would
+ * give the user something else than asked for, they are refused.
  */
 #include "config/nodes.h"
 #include "settings/notices.h"
@@ -399,11 +399,182 @@ int by_alias_settle_gptq(struct by_config *config, struct by_recipe_settings *se
     return by_settings_note(config, settings, err, "GPTQParams has no effect: UseGPTQ is not set");
 }
 
+/* --- AutoMixprecision --- */
+
+static const char *mixed_type(const struct by_doc_node *value)
+{
+    static const char *const types[] = {"int8", "bfp16", "mxint8"};
+    const char *text = value->kind == BY_DOC_SCALAR ? value->text : "";
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (is_key(text, types[i]))
+            return types[i];
+    return is_key(text, "bfp") ? "bfp16" : is_key(text, "mx") ? "mxint8" : NULL;
+}
+
+static int set_mixed(const struct by_aliasing *at, const struct by_doc_node *value,
+                     const char **type, struct baryon_error *err)
+{
+    const char *found = mixed_type(value);
+    if (!found || (*type && strcmp(*type, found) != 0)) {
+        by_node_fail(value, err, "%s: must be one type for inputs and weights: Int8, BFP16, MXInt8",
+                     at->name);
+        return by_err_hint(err, "rules (nodes:, op_types:) give single layers other types");
+    }
+    *type = found;
+    return set(at, "mixed", found, err);
+}
+
+/* A type, or a map of inputs and weight to it. */
+static int take_layer_config(const struct by_aliasing *at, struct baryon_error *err)
+{
+    const char *type = NULL;
+    const struct by_doc_node *map = at->value;
+    static const char *const keys[] = {"activation", "input_tensors", "input", "weight", NULL};
+    if (map->kind != BY_DOC_MAP)
+        return set_mixed(at, map, &type, err);
+    for (size_t i = 0; i < map->count; i++) {
+        size_t k = 0;
+        while (keys[k] && !is_key(map->pairs[i].key, keys[k]))
+            k++;
+        if (!keys[k])
+            return by_key_unknown(&map->pairs[i], keys, err);
+        if (!is_none(map->pairs[i].value) && set_mixed(at, map->pairs[i].value, &type, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_targets(const struct by_aliasing *at, struct baryon_error *err)
+{
+    const char **names;
+    size_t count, every = 0;
+    if (by_node_texts(&at->config->arena, at->value, &names, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        every += by_rounding_op(names[i]);
+    if (every == count && (!count || count == BY_ROUNDING_OP_COUNT))
+        return 0;
+    by_node_fail(at->value, err, "%s: must be %s", at->name, BY_ROUNDING_OPS);
+    return by_err_hint(err, "rules (op_types:) give operators another type");
+}
+
+/* Quark's SQNR is the less the better, so it comes with a minus. 0 means all layers. */
+static int take_threshold(const struct by_aliasing *at, struct baryon_error *err)
+{
+    char text[32];
+    double threshold;
+    if (number_of(at, &threshold, err) < 0)
+        return -1;
+    if (threshold > 0)
+        return by_node_fail(at->value, err,
+                            "%s: %s, must be 0 for all layers, or minus the SQNR in dB", at->name,
+                            at->value->text);
+    snprintf(text, sizeof text, "%.17g", -threshold);
+    return set(at, "mixed-goal", threshold < 0 ? text : "0", err);
+}
+
+/* check_measure() has seen it. */
+static int take_metric(const struct by_aliasing *at, struct baryon_error *err)
+{
+    (void)at, (void)err;
+    return 0;
+}
+
+static int take_object(const struct by_aliasing *at, struct baryon_error *err)
+{
+    if (at->value->kind == BY_DOC_SCALAR && is_key(at->value->text, "speed"))
+        return 0;
+    by_node_fail(at->value, err, "%s: must be speed", at->name);
+    return by_err_hint(err, "the search gives as many layers the narrower type as the goal allows; "
+                            "--mixed-share limits the others");
+}
+
+static int take_dual(const struct by_aliasing *at, struct baryon_error *err)
+{
+    return take_switch(at, "dual-pairs=true", "dual-pairs=false", err);
+}
+
+static const char held_out[] =
+    "held-out samples judge: the last quarter of the samples, at most 24";
+static const char names_layers[] =
+    "give layers their types by rules: nodes: {NAME: {input: int16, weight: int16}}";
+static const char measures[] = "the SQNR of all outputs is the measure; 'baryon auto' knows others "
+                               "and takes a command (--goal-command)";
+static const char shares[] = "a weight that several layers share has one type";
+
+static const struct key mixed_keys[] = {
+    TAKEN("TargetLayerConfig", take_layer_config),
+    TAKEN("MetricThreshold", take_threshold),
+    TAKEN("TargetOpType", take_targets),
+    TAKEN("MetricOptimizeObject", take_object),
+    TAKEN("DualQuantNodes", take_dual),
+    TAKEN("MetricDefault", take_metric),
+    IDLE("MetricOutputIndex", measures),
+    IDLE("DataSize", held_out),
+    IDLE("SensitivityCacheFile", "nothing is kept between runs"),
+    IDLE("WorkerNum", machine),
+    IDLE("NoInputQDQShared", "a tensor that several layers read has one pair, or --dual-pairs"),
+    IDLE("SharedParamMode", shares),
+    ONLY("IncludeLayers", NULL, names_layers),
+    ONLY("ExcludeLayers", NULL, names_layers),
+    ONLY("SubgraphJson", NULL, names_layers),
+    ONLY("MetricDistanceFn", NULL, measures),
+    ONLY("MetricEvaluateFn", NULL, measures),
+};
+
+static const struct keys all_mixed_keys = {mixed_keys, sizeof mixed_keys / sizeof *mixed_keys};
+
+/* A threshold of a measure that is not available would mean something else in dB; without one
+ * nothing would be changed. */
+static int check_measure(const struct by_aliasing *at, struct baryon_error *err)
+{
+    const struct by_doc_node *metric = NULL, *threshold = NULL;
+    double number = 0;
+    for (size_t i = 0; i < at->value->count; i++) {
+        const struct by_doc_pair *pair = &at->value->pairs[i];
+        metric = is_key(pair->key, "MetricDefault") ? pair->value : metric;
+        threshold = is_key(pair->key, "MetricThreshold") ? pair->value : threshold;
+    }
+    if (threshold && is_none(threshold)) {
+        by_node_fail(threshold, err, "MetricThreshold: None asks for an analysis alone");
+        return by_err_hint(err, "use 'baryon sensitivity --decompose'");
+    }
+    const bool all = threshold && threshold->kind == BY_DOC_SCALAR &&
+                     by_parse_double(threshold->text, &number) && number == 0;
+    const struct by_doc_node *place = threshold ? threshold : metric;
+    if (all || !place || (metric && metric->kind == BY_DOC_SCALAR && is_key(metric->text, "sqnr")))
+        return 0;
+    by_node_fail(place, err,
+                 threshold ? "MetricThreshold: requires MetricDefault sqnr"
+                           : "MetricDefault: must be sqnr");
+    return by_err_hint(err, "%s", measures);
+}
+
+int by_alias_mixprecision(const struct by_aliasing *at, struct baryon_error *err)
+{
+    if (at->value->kind == BY_DOC_MAP && check_measure(at, err) < 0)
+        return -1;
+    return take_keys(at, &all_mixed_keys, err);
+}
+
+void by_alias_show_mixed(const struct by_recipe_settings *settings, struct by_str *out)
+{
+    static const char *const types[] = {
+        [BY_MIXED_INT8] = "Int8", [BY_MIXED_BFP16] = "BFP16", [BY_MIXED_MXINT8] = "MXInt8"};
+    if (settings->mixed == BY_MIXED_OFF)
+        return;
+    by_str_printf(out, "{\"TargetLayerConfig\": \"%s\", \"MetricDefault\": \"sqnr\", ",
+                  types[settings->mixed]);
+    by_str_printf(out, "\"MetricThreshold\": %g}",
+                  settings->mixed_goal > 0 ? -settings->mixed_goal : 0);
+}
+
 bool by_alias_key(const char *option, size_t place, struct by_alias_key *key)
 {
-    const struct keys *keys = !strcmp(option, "FastFinetune") ? &all_fast_keys
-                              : !strcmp(option, "GPTQParams") ? &all_gptq_keys
-                                                              : NULL;
+    const struct keys *keys = !strcmp(option, "FastFinetune")       ? &all_fast_keys
+                              : !strcmp(option, "GPTQParams")       ? &all_gptq_keys
+                              : !strcmp(option, "AutoMixprecision") ? &all_mixed_keys
+                                                                    : NULL;
     if (!keys || place >= keys->count)
         return false;
     const struct key *row = &keys->rows[place];

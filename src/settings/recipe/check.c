@@ -163,6 +163,11 @@ static bool has_product_bias(const struct by_recipe_settings *s)
     return has_integers(s) && s->bias == BY_BIAS_INT32;
 }
 
+static bool is_mixed(const struct by_recipe_settings *s)
+{
+    return s->mixed != BY_MIXED_OFF;
+}
+
 static bool has_own_bias(const struct by_recipe_settings *s)
 {
     return is_static(s) && s->bias != BY_BIAS_INT32 && s->bias != 0 &&
@@ -210,6 +215,8 @@ static const struct meaning {
      "bias-correction "
      "rounding-scales ",
      is_static, "--approach static"},
+    {" mixed ", is_static, "--approach static"},
+    {" mixed-goal mixed-share ", is_mixed, "--mixed of a type"},
     {" activation-symmetric activation-reduce-range activation-scale activation-headroom "
      "activation-headroom-auto ",
      has_integer_activations, "--activation of an integer type"},

@@ -483,6 +483,9 @@ static int make_rules(const struct by_recipe_settings *settings, struct by_recip
 
 /* --- The rest --- */
 
+static const char *const mixed_names[] = {
+    [BY_MIXED_INT8] = "int8", [BY_MIXED_BFP16] = "bfp16", [BY_MIXED_MXINT8] = "mxint8"};
+
 static void make_flags(const struct by_recipe_settings *settings, struct by_recipe *recipe)
 {
     recipe->bias_int16 = settings->bias_int16;
@@ -543,6 +546,9 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
         recipe->other_weight_method = by_calibrator_find("minmse");
     recipe->wide_auto = settings->wide_auto && !(settings->wide_below > 0);
     recipe->wide_below = settings->wide_below;
+    recipe->mixed.narrow = mixed_names[settings->mixed];
+    recipe->mixed.goal = settings->mixed_goal;
+    recipe->mixed.share = settings->mixed_share;
     recipe->logarithms = (enum by_logarithms)settings->logarithm_inputs;
     recipe->auto_exclude = (enum by_auto_exclude)settings->auto_exclude;
     recipe->spares_pairs = recipe->auto_exclude != BY_EXCLUDE_OFF;

@@ -4,10 +4,9 @@ from . import words
 
 
 class AlgoConfig:
-    """The fields are those of _fields, with their defaults; _later: not available yet."""
+    """The fields are those of _fields, with their defaults."""
 
     _fields = {}
-    _later = None
 
     def __init__(self, **fields):
         from ...._names import near
@@ -15,8 +14,6 @@ class AlgoConfig:
         for name in fields:
             if name not in self._fields:
                 raise TypeError(f"{type(self).__name__} has no field {name!r}{near(name, self._fields)}")
-        if self._later:
-            raise NotImplementedError(f"{type(self).__name__}: {self._later} is not available yet")
         for name, default in self._fields.items():
             setattr(self, name, fields.get(name, default))
 
@@ -125,7 +122,17 @@ class QuarotConfig(AlgoConfig):
 
 
 class AutoMixprecisionConfig(AlgoConfig):
-    _later = "the search for mixed precision"
+    _fields = {"target_layer_config": None, "target_op_type": None, "include_layers": None, "exclude_layers": None,
+               "subgraph_json": None, "data_size": 0, "metric_output_index": 0, "metric_distance_fn": None,
+               "metric_evaluate_fn": None, "metric_default": None, "metric_threshold": 0,
+               "metric_optimize_object": "speed", "sensitivity_cache_file": None, "worker_num": 1,
+               "dual_quant_nodes": False, "no_input_qdq_shared": False, "shared_param_mode": "propagate"}  # fmt: skip
 
-    def __init__(self, *_, **__):
-        super().__init__()
+    def options(self):
+        given = {**self.changed(), "metric_threshold": self.metric_threshold}
+        target = given.get("target_layer_config")
+        if hasattr(target, "rule"):
+            given["target_layer_config"] = {
+                name: spec if isinstance(spec, str) else spec["type"] for name, spec in target.rule().items()
+                if name in ("input", "weight")}  # fmt: skip
+        return {"extra_options": {"AutoMixprecision": given}}
