@@ -125,6 +125,9 @@ static int refuse_no_samples(const struct by_quantize_settings *settings,
     if (recipe->rounding != BY_ROUNDING_NEAREST)
         return by_err_hint(err, "rounding reconstruction requires samples, --rounding nearest does "
                                 "not; use --random COUNT for a trial only");
+    if (!by_recipe_has_ranges(recipe) && by_recipe_searches(recipe))
+        return by_err_hint(err, "--mixed requires samples, --mixed-goal 0 does not; use --random "
+                                "COUNT for a trial only");
     if (!by_recipe_has_ranges(recipe) && recipe->cle != BY_CLE_AUTO)
         return by_err_hint(err, "bias correction requires samples, --bias-correction false does "
                                 "not; use --random COUNT for a trial only");
