@@ -44,7 +44,7 @@ deps: ## install what is missing: Debian packages, ONNX Runtime
 wheel: $(BUILD)/wheel/libbaryon.so $(BUILD)/wheel/libbaryon_ops.so ## the Python package with the libraries, in build/wheel
 	@scripts/wheel.py $(VERSION) $^ $(BUILD)/wheel
 
-demo: ## quantize a real model on real pictures in two ways, show what each still reads
+demo: ## find the cheapest quantization of a text detector, show what each step finds
 	@mkdir -p $(BUILD) && date +%s >$(BUILD)/demo.begin
 	@scripts/deps.sh
 	$(HERE) all

@@ -174,19 +174,37 @@ void by_help_command(struct by_out *out, const struct by_command *command)
     print_examples(out, command);
 }
 
-void by_help_overview(struct by_out *out)
+/* Those whose names begin with prefix. */
+static void print_commands(struct by_out *out, const char *prefix)
 {
     size_t count;
     const struct by_command *const *commands = by_commands(&count);
-    by_out_printf(out, BY_BOLD, "Usage:");
-    by_str_puts(&out->text, " baryon COMMAND [OPTION]... [OPERAND]...\n\n");
-    by_wrap(&out->text, by_about_text, 0, 0, HELP_WIDTH);
-    by_out_printf(out, BY_BOLD, "\n\nCommands\n");
     for (size_t i = 0; i < count; i++) {
+        if (strncmp(commands[i]->name, prefix, strlen(prefix)) != 0)
+            continue;
         by_str_puts(&out->text, "  ");
         by_out_printf(out, BY_CYAN, "%s", commands[i]->name);
         by_str_printf(&out->text, "%*s%s\n", (int)(16 - strlen(commands[i]->name)), "",
                       commands[i]->summary);
     }
     by_str_puts(&out->text, "\nRun 'baryon help COMMAND' for the help of a command.\n");
+}
+
+void by_help_overview(struct by_out *out)
+{
+    by_out_printf(out, BY_BOLD, "Usage:");
+    by_str_puts(&out->text, " baryon COMMAND [OPTION]... [OPERAND]...\n\n");
+    by_wrap(&out->text, by_about_text, 0, 0, HELP_WIDTH);
+    by_out_printf(out, BY_BOLD, "\n\nCommands\n");
+    print_commands(out, "");
+}
+
+void by_help_group(struct by_out *out, const char *group)
+{
+    char prefix[64];
+    snprintf(prefix, sizeof prefix, "%s ", group);
+    by_out_printf(out, BY_BOLD, "Usage:");
+    by_str_printf(&out->text, " baryon %sCOMMAND [OPTION]... [OPERAND]...\n", prefix);
+    by_out_printf(out, BY_BOLD, "\nCommands\n");
+    print_commands(out, prefix);
 }

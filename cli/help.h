@@ -32,6 +32,8 @@ void by_wrap(struct by_str *str, const char *text, size_t indent, size_t at, siz
 
 /* For the screen. */
 void by_help_overview(struct by_out *out);
+/* Of the commands of a group, such as llm. */
+void by_help_group(struct by_out *out, const char *group);
 void by_help_command(struct by_out *out, const struct by_command *command);
 /* Files made from the rows. command NULL: the page of baryon itself. */
 void by_help_man(struct by_str *str, const struct by_command *command);

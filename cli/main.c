@@ -122,6 +122,23 @@ static int run_command(const struct by_command *command, int argc, char **argv)
     return status < 0 ? by_tell_error(&err, json) : 0;
 }
 
+static bool is_help(const char *option)
+{
+    return !strcmp(option, "--help") || !strcmp(option, "-h");
+}
+
+static int help_of_group(const char *group)
+{
+    struct baryon_error err;
+    struct by_out out;
+    by_err_clear(&err);
+    by_out_init(&out);
+    by_help_group(&out, group);
+    const int status = by_out_flush(&out, &err);
+    by_out_release(&out);
+    return status < 0 ? by_tell_error(&err, false) : 0;
+}
+
 /* Nothing but options before a command: --help, --version. */
 static int run_without_command(const char *option)
 {
@@ -131,7 +148,7 @@ static int run_without_command(const char *option)
     int status = 0;
     by_err_clear(&err);
     by_out_init(&out);
-    if (!strcmp(option, "--help") || !strcmp(option, "-h"))
+    if (is_help(option))
         by_help_overview(&out);
     else if (!strcmp(option, "--version") || !strcmp(option, "-V"))
         by_version_line(&out);
@@ -180,6 +197,8 @@ int main(int argc, char **argv)
         return run_command(command, argc - 1, argv + 1);
     if (argc > 2 && (command = find_in_group(argv[1], argv[2])))
         return run_command(command, argc - 2, argv + 2);
+    if (argc == 3 && is_help(argv[2]) && by_command_is_group(argv[1]))
+        return help_of_group(argv[1]);
     if (by_command_is_group(argv[1]))
         by_command_unknown_in(argv[1], argc > 2 ? argv[2] : NULL, &err);
     else

@@ -1,74 +1,65 @@
 #!/usr/bin/env bash
-# `make demo`: a text recognizer is quantized for an NPU in two ways, on lines of a page. Then the
-# float model and both int8 models read other lines of that page.
+# `make demo`: a search finds the cheapest quantization of a text detector that has the quality
+# asked for. Then the float model and each step of the search look for lines on other pictures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 baryon=build/baryon
 zoo=${ZOO:-build/zoo}
 out=build/demo
-model=$zoo/models/ppocrv4_rec.onnx
-prep=(--prep signed --resize stretch --size 320x48)
+model=$zoo/models/ppocrv4_det.onnx
+prep=(--prep imagenet --resize stretch --size 192x96)
 begin=$(date +%s)
 started=$(cat build/demo.begin 2>/dev/null || echo "$begin") # when make began
 rm -f build/demo.begin
 
-# Places of words on the page, LEFT,TOP,RIGHT,BOTTOM: lines to calibrate on, other lines to read.
-calibrate=(
-  0a=4,8,151,36 0b=64,8,212,36
-  2a=2,66,130,84 2b=86,66,217,84 2c=130,66,262,84 2d=190,66,319,84 2e=262,66,380,84
-  4a=2,100,113,120 4b=29,100,157,120 4c=86,100,205,120 4d=113,100,236,120 4e=157,100,298,120
-  4f=205,100,337,120 4g=236,100,380,120
-  6a=14,165,117,190 6b=54,165,177,190 6c=104,165,245,190
+# Parts of a page, LEFT,TOP,RIGHT,BOTTOM. The search uses them in this order: it calibrates on the
+# first half and chooses on a quarter, both from the upper half of the page. The last quarter, from
+# the lower half, is for the report and the count of lines alone.
+parts=(
+  01=0,0,192,96 02=192,4,384,100 03=96,0,288,96 04=0,10,160,90 05=224,20,384,100 06=110,16,270,96
+  07=0,36,128,100 08=256,36,384,100 09=128,40,256,104 10=60,4,252,100 11=40,20,200,100 12=150,24,310,104
+  13=48,0,240,96 14=180,12,340,92 15=80,38,208,102 16=144,4,336,100 17=20,14,180,94 18=200,38,328,102
 )
-unseen=(
-  1a=2,48,163,68 1b=163,48,280,68 1c=280,48,380,68
-  3a=2,82,130,102 3b=130,82,228,102 3c=228,82,380,102
-  5a=2,117,87,137 5b=87,117,180,137
-)
+last=(19=0,95,192,191 20=192,95,384,191 21=96,95,288,191 22=0,106,160,186 23=224,98,384,178 24=48,96,240,192)
 
-# step TITLE FILTER ARGUMENT...: runs the program, shows what the awk filter leaves of its output
+# step TITLE ARGUMENT...: runs the program and shows what it prints
 step() {
-  printf '\n%s' "${1:+$1$'\n\n'}"
-  local filter=$2
-  shift 2
+  printf '\n%s\n\n' "$1"
+  shift
   echo "  \$ baryon $*" | fold -s -w 96 | sed '2,$s/^/      /; s/ $/ \\/'
   echo
-  "$baryon" "$@" | awk "$filter" | sed 's/^\(.\)/  \1/'
+  "$baryon" "$@" | sed 's/^\(.\)/  \1/'
 }
 
-without_operators='/^ *operator /{skip = 1} !skip {print} /^$/ {skip = 0}'
-from_layers='/^ *layer /{at = 1} at && (++row <= 5 || past) {print} at && row == 6 {print "  ..."} at && /^$/ {past = 1}'
-
+# The results of the model $1 for the last pictures, in the folder $2.
 run() {
-  "$baryon" run "$1" --data "$out/unseen" --out "$out/$(basename "$1" .onnx)" "${prep[@]}" \
-    --opt-level basic --quiet >"$out/run.txt"
+  "$baryon" run "$1" --data "$out/last" --out "$2" "${prep[@]}" --opt-level basic --quiet >"$out/run.txt"
 }
 
 tests/zoo/fetch.sh rapidocr-onnxruntime scikit-image
 rm -rf "$out"
-mkdir -p "$out"/{calibrate,unseen}
-python3 scripts/cut_png.py "$zoo/texts/page.png" "$out/calibrate" "${calibrate[@]}"
-python3 scripts/cut_png.py "$zoo/texts/page.png" "$out/unseen" "${unseen[@]}"
+mkdir -p "$out"/{pictures,last,steps}
+python3 scripts/cut_png.py "$zoo/texts/page.png" "$out/pictures" "${parts[@]}" "${last[@]}"
+python3 scripts/cut_png.py "$zoo/texts/page.png" "$out/last" "${last[@]}"
 ready=$(date +%s)
 
-step "1. A text recognizer in 32-bit floats." 'NR < 5' inspect "$model"
-step "2. Quantize it for an NPU: int8, every scale a power of two, each weight rounded to the nearest." \
-  "$without_operators" quantize "$model" -o "$out/XINT8.onnx" --preset XINT8 \
-  --data "$out/calibrate" "${prep[@]}"
-step "3. The same, but choose the integers so that each layer's output stays close to the float model's." \
-  "$from_layers" quantize "$model" -o "$out/XINT8_ADAROUND.onnx" --preset XINT8_ADAROUND \
-  --data "$out/calibrate" "${prep[@]}"
-step "4. Does each model keep the rules of that NPU?" '/errors/' check "$out/XINT8.onnx" --target xint8
-step "" '/errors/' check "$out/XINT8_ADAROUND.onnx" --target xint8
+step "1. A detector of lines of text, in 32-bit floats." inspect "$model" | sed -n '1,14p'
+step "2. Find the cheapest quantization that has 20 dB: first for the whole model, then by tensor." \
+  auto "$model" -o "$out/small.onnx" --target vitis-ai --goal 'sqnr>=20' --data "$out/pictures" "${prep[@]}" \
+  --report "$out/report.json"
 
-printf '\n5. Read lines that calibration did not see (baryon run MODEL --data unseen --opt-level basic ...).\n\n'
-"$baryon" inspect "$model" --json >"$out/model.json"
-run "$model"
-run "$out/XINT8.onnx"
-run "$out/XINT8_ADAROUND.onnx"
-python3 scripts/compare_text.py "$out/model.json" "$out" "$model" "$out"/{XINT8,XINT8_ADAROUND}.onnx
+printf '\n3. Look for lines on pictures that no step was chosen on, with the config of each step.\n\n'
+run "$model" "$out/float"
+folders=()
+while read -r config; do
+  "$baryon" quantize "$model" --config "$config" -o "${config%.yaml}.onnx" --no-judge --quiet
+  run "${config%.yaml}.onnx" "${config%.yaml}"
+  folders+=("${config%.yaml}")
+done < <(python3 scripts/count_lines.py --configs "$out/report.json" "$out/steps")
+"$baryon" report "$out/report.json" -o "$out/report.html" --quiet
+python3 scripts/count_lines.py "$out/report.json" "$out/float" "$out/last" "${folders[@]}"
 
 done=$(date +%s)
-printf '\n%d s from make to here, %d s of that after building and fetching. The models are in %s.\n' \
-  $((done - started)) $((done - ready)) "$out"
+printf '\n%d s from make to here, %d s of that after building and fetching.\nThe model is %s, and %s has all of this with pictures: open it.\n' \
+  $((done - started)) $((done - ready)) "$out/small.onnx" "$out/report.html"

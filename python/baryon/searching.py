@@ -79,8 +79,8 @@ class Search:
         self.model = _bytes_of_model(library.baryon_auto_model(pointer))
 
     def save(self, path, *, overwrite=False):
-        """The model, and its config beside it with the suffix .yaml."""
-        for place, content in ((path, self.model), (os.fspath(path) + ".yaml", self.config.encode())):
+        """The model, and its config beside it with the suffix .yaml, as `baryon auto` names it."""
+        for place, content in zip(_places(path), (self.model, self.config.encode())):
             with open(place, "wb" if overwrite else "xb") as file:
                 file.write(content)
 
@@ -106,6 +106,12 @@ class Search:
 
     def _repr_html_(self):
         return self.report()._repr_html_()
+
+
+def _places(path):
+    """Of the model, and of its config."""
+    path = os.fspath(path)
+    return path, path.removesuffix(".onnx") + ".yaml"
 
 
 def _goals(goal, at_least, at_most):
@@ -159,17 +165,21 @@ def auto(model, output=None, data=None, *, goal=None, at_least=None, at_most=Non
         >>> found.outcome
         >>> found.report().save("report.html")
 
-    output: where the model is written, with its config beside it. Goals that are missed are no
+    output: where the model is written, with its config beside it. An interrupted search keeps its
+    steps in OUTPUT.part, and the same call continues it, unless the goal is a function. Goals that are missed are no
     error: Search.failure says so. Other options are those of `baryon auto`."""
     texts, measure = _goals(goal, at_least, at_most)
     pointer, failure = ctypes.c_void_p(), None
-    if output is not None and not overwrite and os.path.exists(output):
-        raise FileExistsError(f"output {os.fspath(output)!r} exists already; overwrite=True replaces it")
+    for place in _places(output) if output is not None and not overwrite else ():
+        if os.path.exists(place):
+            raise FileExistsError(f"output {place!r} exists already; overwrite=True replaces it")
     source = open_source(data)
     job = Call(progress, source)
     options = {**options, "goal": texts or None, "data": data if is_path(data) else None}
     filled = job.fill(_library.AutoOptions())
     filled.value = _judge(job, measure)
+    if output is not None and measure is None:  # whether a function is the one of before cannot be known
+        filled.out = os.fsencode(output)
     with Settings(options) as settings, Loaded(model) as loaded:
         try:
             job.run("baryon_auto", ctypes.byref(pointer), loaded.pointer, settings.structs, settings.count,

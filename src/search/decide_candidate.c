@@ -103,8 +103,11 @@ static int observe_all(const struct candidate *candidate, struct baryon_error *e
     options.progress = NULL;
     options.begun = NULL;
     options.model = options.data = "";
-    const int status = by_calibrate(&d->work->observed, candidate->draft.model, d->q->options->data,
-                                    &options, NULL, err);
+    const bool ready =
+        !options.samples || options.samples->rewind(options.samples->context, err) == 0;
+    const int status = ready ? by_calibrate(&d->work->observed, candidate->draft.model,
+                                            d->q->options->data, &options, NULL, err)
+                             : -1;
     by_free((void *)names);
     return status;
 }

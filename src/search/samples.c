@@ -140,6 +140,44 @@ static int keep_sample(struct by_auto_samples *samples, struct kept *kept,
     return status;
 }
 
+static void hash_sample(struct by_hasher *hasher, const struct by_array *arrays, size_t count)
+{
+    for (size_t i = 0; arrays && i < count; i++) {
+        const char *const *texts = arrays[i].data;
+        by_hasher_number(hasher, arrays[i].size);
+        by_hasher_add(hasher, arrays[i].dims, arrays[i].rank * sizeof *arrays[i].dims);
+        if (arrays[i].elem != BY_ELEM_STRING)
+            by_hasher_add(hasher, arrays[i].data, arrays[i].size);
+        for (size_t k = 0; arrays[i].elem == BY_ELEM_STRING && k < arrays[i].size / sizeof *texts;
+             k++)
+            by_hasher_text(hasher, texts[k]);
+    }
+}
+
+/* The caller's samples have no path and date: their values tell whether they are those of before.
+ */
+static int identify_values(struct by_auto_samples *samples, struct by_input *input,
+                           struct baryon_error *err)
+{
+    const struct by_auto_range *last = &samples->parts.of[BY_PART_LAST];
+    struct by_hasher *hasher;
+    if (!samples->source->callback)
+        return 0;
+    if (by_hasher_open(&hasher, err) < 0)
+        return -1;
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < last->first + last->count; i++) {
+        const struct by_array *arrays;
+        const char *name;
+        status = by_input_get(input, i, &arrays, &name, err);
+        if (status == 0)
+            hash_sample(hasher, arrays, samples->input_count);
+    }
+    samples->identity = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return status;
+}
+
 static int read_kept(struct by_auto_samples *samples, struct by_input *input,
                      struct baryon_error *err)
 {
@@ -245,6 +283,8 @@ static int read_samples(struct by_auto_samples *samples, enum by_auto_effort eff
                           err) < 0)
         return -1;
     int status = split_samples(samples, input, effort, log, err);
+    if (status == 0)
+        status = identify_values(samples, input, err);
     if (status == 0)
         status = read_kept(samples, input, err);
     by_input_close(input);

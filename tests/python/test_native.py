@@ -1,6 +1,7 @@
 """The package's own functions beside the program and numpy, and what they raise."""
 
 import json
+import logging
 import os
 import pathlib
 import subprocess
@@ -152,14 +153,42 @@ def check_auto(score, data):
     score.check(found.met and found.failure is None and found.best.chosen == 1.5, "the goal's value")
     score.check(seen and all(shape[1] == 5 for shape in seen), "candidates run")
     score.check(pathlib.Path("found.onnx").read_bytes() == found.model, "the model")
-    score.check(pathlib.Path("found.onnx.yaml").read_text() == found.config, "its config")
+    score.check(pathlib.Path("found.yaml").read_text() == found.config, "its config")
     page = found.report()
     page.save("page.html")
     score.check(page.html.startswith("<!doctype html>") and "<iframe srcdoc=" in found._repr_html_(), "a page")
     score.check(baryon.report(found.report_data()).html == page.html, "a report from a dict")
     raises(score, ZeroDivisionError, "division", baryon.auto, "model.onnx", None, data, goal=lambda run: 1 / 0, at_least=1)
     raises(score, ValueError, "at_least or at_most", baryon.auto, "model.onnx", None, data, goal=goal)
-    raises(score, FileExistsError, "exists already", baryon.auto, "model.onnx", "found.onnx", data)
+    raises(score, FileExistsError, "'found.onnx' exists already", baryon.auto, "model.onnx", "found.onnx", data)
+    pathlib.Path("found.onnx").unlink()
+    raises(score, FileExistsError, "'found.yaml' exists already", baryon.auto, "model.onnx", "found.onnx", data)
+
+
+def check_interrupted_auto(score, data):
+    """The same call continues a search that was interrupted after a step."""
+    kept = pathlib.Path("again.onnx.part")
+
+    class Stops(list):
+        """Samples that end in Ctrl-C once a step is kept."""
+
+        def __iter__(self):
+            for sample in super().__iter__():
+                if kept.exists() and kept.stat().st_size > 1000:
+                    raise KeyboardInterrupt
+                yield sample
+
+    raises(score, KeyboardInterrupt, "", baryon.auto, "model.onnx", "again.onnx", Stops(data), goal="sqnr>=200",
+           progress=False)  # fmt: skip
+    score.check(kept.exists() and not pathlib.Path("again.onnx").exists(), "an interrupted search keeps its steps")
+    said, handler, log = [], logging.Handler(), logging.getLogger("baryon")
+    handler.emit = lambda record: said.append(record.getMessage())
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    found = baryon.auto("model.onnx", "again.onnx", data, goal="sqnr>=200", progress=False)
+    log.removeHandler(handler)
+    score.check(any("earlier run are taken up" in line for line in said), f"the same call continues: {said}")
+    score.check(not found.met and not kept.exists(), "nothing is left of it")
 
 
 def check_formats(score):
@@ -232,6 +261,7 @@ def main():
         check_evaluate(score, data)
         check_compare(score, data)
         check_auto(score, data)
+        check_interrupted_auto(score, data)
         check_formats(score)
         check_refused(score, data)
         check_lists(score)

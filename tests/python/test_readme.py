@@ -1,4 +1,4 @@
-"""The quick starts of the README, as they stand there."""
+"""The quick starts of the README and the search of docs/python.md, as they stand there."""
 
 import os
 import pathlib
@@ -19,6 +19,11 @@ def blocks():
     text = (ROOT / "README.md").read_text("utf-8")
     sections = [text.split(f"## {title}\n")[1].split("\n## ")[0] for title in ("Quick start", "From Python and C")]
     return dict(re.findall(r"```(\w+)\n(.*?)```", "".join(sections), re.S))
+
+
+def search_block():
+    text = (ROOT / "docs/python.md").read_text("utf-8")
+    return re.search(r"```python\n(.*?)```", text.split("## Searching, and reports\n")[1], re.S).group(1)
 
 
 def fill(folder):
@@ -58,6 +63,12 @@ def main():
             pathlib.Path(made).unlink(missing_ok=True)
         run(score, "python", [sys.executable, "-c", found["python"]], "(1, 3, 48, 192)")
         score.check(pathlib.Path("a8w8.onnx").exists(), "python: the second model")
+        pathlib.Path("int8.onnx").unlink(missing_ok=True)
+        for made in ("small.onnx", "small.yaml", "report.html"):
+            pathlib.Path(made).unlink()  # of the block above: it has to have made them
+        run(score, "search", [sys.executable, "-c", search_block()], "meets the goals")
+        for made in ("small.yaml", "agrees.onnx", "report.html"):
+            score.check(pathlib.Path(made).exists(), f"search: {made}")
         pathlib.Path("int8.onnx").unlink(missing_ok=True)
         pathlib.Path("program.c").write_text(found["c"], "utf-8")
         build = ["gcc", "-std=c17", "-Wall", "-Werror", "-o", "program", "program.c", f"-I{ROOT}/include",
