@@ -133,6 +133,7 @@ def compare(folder, name, made, texts):
     return failed
 
 
+DOUBLE = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
 # What is refused, and how.
 REFUSED = [
     ({"model": {"type": "Unigram"}}, "model.type is 'Unigram', must be BPE"),
@@ -151,7 +152,15 @@ REFUSED = [
         ("(a*)*", "a quantifier of what may be empty"), (r"\b", "an escape that"), ("a)", "a bracket that nothing"),
         ("a{5,2}", "a number of times"), ("(" * 40 + "a" + ")" * 40, "groups that are too deep"),
         ("((a{1000}){1000}){1000}", "too many parts"), ("(a+)+b", "takes more than"),
+        ("(?:a??)+", "a quantifier of what may be empty"), ("(?:b|(?:a+?)??)*", "a quantifier of what may be empty"),
+        ("a" * 70000, "has too many bytes"),
     ]
+] + [
+    ({"pre_tokenizer": {"type": "Metaspace", "replacement": "__"}}, "the replacement of a pre-tokenizer must be one character"),
+    ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits"}] * 33}}, "more than 32 pre-tokenizers"),
+    ({"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}] * 33}}, "more than 32 normalizers"),
+    ({"normalizer": {"type": "Sequence", "normalizers": [DOUBLE] * 32}}, "the normalizers make 81920 bytes of 40"),
+    ({"normalizer": DOUBLE | {"content": "a" * 33}}, "a content of 33 bytes, must be at most 32"),
 ]  # fmt: skip
 
 
