@@ -5,7 +5,7 @@
 #include "llm/text/regex.h"
 #include "llm/text/unicode.h"
 
-#include "base/utf8.h"
+#include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>

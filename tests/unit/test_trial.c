@@ -181,7 +181,7 @@ static void assert_unchanged(struct by_hash128 before)
 
 static struct by_candidate candidate_of(enum by_cle_mode mode, bool corrects, int headroom)
 {
-    return (struct by_candidate){.edits = {[BY_EDIT_EQUALIZATION] = mode,
+    return (struct by_candidate){.edits = {[BY_EDIT_EQUALIZATION] = (int)mode,
                                            [BY_EDIT_BIASES] = corrects,
                                            [BY_EDIT_HEADROOM] = headroom}};
 }
