@@ -347,7 +347,7 @@ static int take_atom(struct parser *p)
 
 struct times {
     int32_t least, most;
-    bool lazy, holds;
+    bool lazy, holds, fixed; /* fixed: {n} */
 };
 
 static bool take_number(struct parser *p, int32_t *number)
@@ -364,7 +364,8 @@ static int take_braces(struct parser *p, struct times *times, bool *found)
     const char *begin = p->at++;
     bool has_least = take_number(p, &times->least), has_most = has_least;
     times->most = times->least;
-    if (*p->at == ',') {
+    times->fixed = *p->at != ',';
+    if (!times->fixed) {
         p->at++;
         has_most = take_number(p, &times->most);
         if (!has_most)
@@ -385,11 +386,12 @@ static int take_braces(struct parser *p, struct times *times, bool *found)
 static int take_times(struct parser *p, struct times *times, bool *found)
 {
     bool braces = false;
-    *times = (struct times){1, 1, false, false};
+    *times = (struct times){1, 1, false, false, false};
     *found = true;
     switch (*p->at) {
     case '*':
-        *times = (struct times){0, BY_REGEX_FOREVER, false, false};
+        times->least = 0;
+        times->most = BY_REGEX_FOREVER;
         p->at++;
         break;
     case '+':
@@ -408,7 +410,7 @@ static int take_times(struct parser *p, struct times *times, bool *found)
     default:
         *found = false;
     }
-    if (*found && *p->at == '?') {
+    if (*found && *p->at == '?' && !times->fixed) { /* a{2}? is (a{2})? */
         times->lazy = true;
         p->at++;
     } else if (*found && *p->at == '+' && !braces) { /* a{2}+ is (a{2})+ */
