@@ -137,7 +137,7 @@ def compare(folder, name, made, texts):
 # Cuts show in the ids where all short texts are tokens: none of them goes over a cut.
 SIGNS = "ab1 "
 SHORT_TEXTS = ["".join(text) for length in (1, 2, 3) for text in itertools.product(SIGNS, repeat=length)]
-CUTS = [r"[\D\P{L}]{2}", r"[\D\P{Nd}]b", r"a+?b", r"(?:ab??)+1|a{2}?b", r"[^\S\d]b*+", r"(?>a|ab)1", r"(?i:A)(?!b)|1{,2}b", r"b$|^a"]
+CUTS = [r"[\D\P{L}]{2}", r"[\D\P{Nd}]b", r"a+?b", r"(?:ab??)+1|a{2}?b", r"[^\S\d]b*+", r"(?>a|ab)1", r"(?i:A)(?!b)|1{,2}b", r"b$|^a", "a*", "(?:a{2})?", "(?=b)"]
 WAYS = ["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 
 
@@ -147,10 +147,13 @@ def cuts():
     splits = [(f"{way}-{invert}", Regex("b+"), way, invert) for way in WAYS for invert in (False, True)]
     splits += [(f"cut-{place}", Regex(expression), "isolated", False) for place, expression in enumerate(CUTS)]
     splits.append(("text", "ab", "merged_with_next", False))
+    tok = Tokenizer(models.BPE(vocab={text: place for place, text in enumerate(SHORT_TEXTS)}, merges=merges))
     for name, pattern, way, invert in splits:
-        tok = Tokenizer(models.BPE(vocab={text: place for place, text in enumerate(SHORT_TEXTS)}, merges=merges))
         tok.pre_tokenizer = pre_tokenizers.Split(pattern, way, invert)
         yield name, json.loads(tok.to_str())
+    for place, expression in enumerate(CUTS):
+        tok.normalizer = normalizers.Replace(Regex(expression), "1b")
+        yield f"replace-{place}", json.loads(tok.to_str())
 
 
 DOUBLE = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}

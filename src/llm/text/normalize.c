@@ -113,16 +113,21 @@ static int replace_regex(const struct by_normal_step *step, struct by_tokenize_w
                          const char *text, size_t size, struct by_str *out)
 {
     size_t at = 0, first, end;
-    bool found;
-    for (;;) {
-        if (by_regex_find(&step->regex, &work->stack, text, size, at, &found, &first, &end,
+    bool found, any = false;
+    for (size_t from = 0; from <= size;) {
+        if (by_regex_find(&step->regex, &work->stack, text, size, from, &found, &first, &end,
                           work->err))
             return -1;
-        if (!found || end == first) /* an empty match changes nothing */
+        if (!found)
             break;
+        if (any && first == end && first == at) { /* not right behind a match */
+            from = first + 1;
+            continue;
+        }
         by_str_add(out, text + at, first - at);
         by_str_puts(out, step->to);
-        at = end;
+        from = at = end;
+        any = true;
     }
     by_str_add(out, text + at, size - at);
     return 0;
