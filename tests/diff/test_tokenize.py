@@ -42,7 +42,7 @@ rng = random.Random(3)
 def library():
     """Some of the sources of Python's own library."""
     folder = pathlib.Path(os.__file__).parent
-    names = "argparse ast bisect calendar cmd codecs contextlib csv datetime decimal difflib".split()
+    names = "argparse ast bisect calendar cmd codecs contextlib csv".split()
     return [(folder / f"{name}.py").read_text("utf-8") for name in names]
 
 
