@@ -147,7 +147,7 @@ static int judge_window(void *context, size_t begin, size_t end, unsigned worker
     float *other = own && compares ? by_alloc(TOKENS_AT_ONCE * vocab, sizeof *other, err) : NULL;
     int status = own && (other || !compares) ? 0 : -1;
     (void)worker;
-    for (size_t w = begin; !status && w < end; w++)
+    for (size_t w = begin; !status && w < end; w++) {
         for (size_t t = 0; !status && t + 1 < e->length; t += TOKENS_AT_ONCE) {
             const size_t rest = e->length - 1 - t;
             const size_t count = rest < TOKENS_AT_ONCE ? rest : TOKENS_AT_ONCE;
@@ -158,6 +158,10 @@ static int judge_window(void *context, size_t begin, size_t end, unsigned worker
                 add_token(&e->sums[w], own + i * vocab, compares ? other + i * vocab : NULL, vocab,
                           e->ids.ids[w * e->length + t + i + 1]);
         }
+        if (!status && !(isfinite(e->sums[w].loss) && isfinite(e->sums[w].loss_against)))
+            status =
+                by_fail(err, BARYON_ERR_INPUT, "window %zu has logits that are NaN or infinite", w);
+    }
     by_free(own);
     by_free(other);
     return status;

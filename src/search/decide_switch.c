@@ -170,8 +170,12 @@ static int make_input(struct opening *opening, size_t source, struct baryon_valu
         .rank = tensor->dims.count,
         .data = constant->exact.values,
         .size = constant->exact.count * sizeof(float)};
-    if (!constant->array.name || tensor->dims.count > BY_RANK_MAX)
+    if (!constant->array.name)
         return -1;
+    if (tensor->dims.count > BY_RANK_MAX) {
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "constants of more than %d dimensions", BY_RANK_MAX);
+        return by_err_tensor(err, tensor);
+    }
     memcpy(constant->array.dims, tensor->dims.at, tensor->dims.count * sizeof *tensor->dims.at);
     return value->use_count || value->pinned ? 0 : by_graph_remove_initializer(value, err);
 }

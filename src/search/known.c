@@ -59,7 +59,9 @@ static int read_known(struct by_auto_work *work, struct baryon_error *err)
             continue;
         if (by_list_reserve(&work->known_arena, &work->known, 1, sizeof *work->known.at, err) < 0)
             return -1;
-        memcpy(&work->known.at[work->known.count++], bytes, size);
+        struct by_auto_known *known = &work->known.at[work->known.count++];
+        memcpy(known, bytes, size);
+        known->why[sizeof known->why - 1] = '\0';
     }
 }
 

@@ -121,8 +121,14 @@ static int value_of(struct by_auto_work *work, struct baryon_model *model, doubl
                     struct baryon_error *err)
 {
     const struct by_auto_options *options = work->options;
-    return options->value ? options->value(options->context, model, value, err)
-                          : by_auto_command_value(&work->command, model, value, err);
+    if (!options->value)
+        return by_auto_command_value(&work->command, model, value, err);
+    if (options->value(options->context, model, value, err) < 0)
+        return -1;
+    return isfinite(*value)
+               ? 0
+               : by_fail(err, BARYON_ERR_INPUT,
+                         "the goal's function returned %g, must be a finite number", *value);
 }
 
 int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,

@@ -43,7 +43,7 @@ static int judges_biases(const struct by_quantization *q, bool *judges, struct b
 static struct by_candidate with_mode(const struct by_candidate *candidate, enum by_cle_mode mode)
 {
     struct by_candidate other = *candidate;
-    other.edits[BY_EDIT_EQUALIZATION] = mode;
+    other.edits[BY_EDIT_EQUALIZATION] = (int)mode;
     return other;
 }
 
@@ -174,7 +174,7 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     /* Solving finds biases: what comes nearest to that are corrected ones. */
     const bool solved = by_trial_before_rounding(q->options->recipe);
     struct by_candidate best = {
-        .edits = {[BY_EDIT_EQUALIZATION] = mode,
+        .edits = {[BY_EDIT_EQUALIZATION] = (int)mode,
                   [BY_EDIT_BIASES] =
                       (solved && !by_trial_leaves_weights(q->options->recipe)) || q->corrects}};
     struct by_trial *trial = q->trial;
@@ -249,7 +249,7 @@ int by_equalize(struct by_quantization *q, bool *changed, struct baryon_error *e
         return refuse_stats(q, err);
     if (q->options->recipe->approach != BY_APPROACH_STATIC ||
         !by_recipe_needs_data(q->options->recipe)) {
-        const struct by_candidate candidate = {.edits = {[BY_EDIT_EQUALIZATION] = mode}};
+        const struct by_candidate candidate = {.edits = {[BY_EDIT_EQUALIZATION] = (int)mode}};
         *changed = true; /* no range of an activation is to be kept */
         return by_candidate_edit_model(&candidate, q->plan, &(struct by_edit_sources){0}, err);
     }

@@ -16,7 +16,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 sys.path.insert(0, "tests/golden")
-from make_llm_logits import LENGTH, VOCAB, WINDOWS, ids, kept, weights_of  # noqa: E402
+from make_llm_logits import LENGTH, LLAMA3, VOCAB, WINDOWS, ids, kept, weights_of  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 GOLDEN = json.loads(pathlib.Path("tests/golden/llm_logits.json").read_text())
@@ -26,12 +26,14 @@ CLOSE = 5e-4
 IN_GGUF = ("llama", "qwen2", "qwen3", "gemma", "gemma3", "mixtral", "phi3")
 
 
-def write(folder, name):
-    made = GOLDEN[name]
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(made["config"]))
-    weights = {key: weights_of(key, shape, "gemma" in name) for key, shape in made["shapes"].items()}
-    save_file(weights, folder / "model.safetensors")
+def weights(name):
+    return {key: weights_of(key, shape, "gemma" in name) for key, shape in GOLDEN[name]["shapes"].items()}
+
+
+def write(folder, name, tensors=None, config=()):
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(GOLDEN[name]["config"] | dict(config)))
+    save_file(tensors or weights(name), folder / "model.safetensors")
 
 
 def logits(model, tokens):
@@ -131,6 +133,32 @@ REFUSED = [
     ({"num_hidden_layers": 9}, "is missing, must be there"),
     ({"hidden_size": 128}, "config.json says"),
     ({"num_key_value_heads": 3}, "heads must be a multiple of those of keys"),
+    ({"num_attention_heads": 0}, "config.json: num_attention_heads is 0, must be 1 to 1073741824"),
+    ({"hidden_size": -64}, "config.json: hidden_size is -64, must be 1 to"),
+    ({"head_dim": 15}, "4 heads, 2 of keys, of 15 values"),
+    ({"num_hidden_layers": 1 << 29}, "config.json: 536870912 layers, the checkpoint has only 30 weights"),
+    ({"num_experts": 6148914691236517206, "num_experts_per_tok": 2}, "config.json: 6148914691236517206 experts, the checkpoint"),
+    ({"rope_scaling": LLAMA3, "rope_parameters": None, "partial_rotary_factor": 0.5}, "llama3 with 8 of 16 values of a head"),
+]
+# The same of weights: a tensor of a family's folder with another shape.
+LAYER = "model.layers.1."
+MISFITS = [
+    ("llama", LAYER + "mlp.gate_proj.weight", [0, 64], "0 rows and 64 columns, both must be 1 to"),
+    ("llama", LAYER + "mlp.up_proj.weight", [97, 64], "97 rows and 64 columns, config.json says 96 and 64"),
+    ("llama", LAYER + "mlp.down_proj.weight", [64, 95], "64 rows and 95 columns, config.json says 64 and 96"),
+    ("llama", LAYER + "input_layernorm.weight", [63], "1 rows and 63 columns, config.json says 1 and 64"),
+    ("llama", LAYER + "input_layernorm.bias", [64], "norms with a bias are LayerNorm"),
+    ("llama", "model.norm.bias", [64], "norms with a bias are LayerNorm"),
+    ("llama", "lm_head.bias", [320], "models with a bias of the head cannot be run"),
+    ("llama", "lm_head.weight", [319, 64], "319 rows and 64 columns, config.json says 320 and 64"),
+    ("llama-biases", LAYER + "mlp.up_proj.bias", [95], "mlp.up_proj.bias has 95 values, must be 96"),
+    ("phi3", LAYER + "mlp.gate_up_proj.weight", [1, 64], "1 rows and 64 columns, config.json says 2 and 64"),
+    ("qwen3", LAYER + "self_attn.k_norm.weight", [16], "1 rows and 16 columns, config.json says 1 and 32"),
+    ("gemma2", LAYER + "pre_feedforward_layernorm.weight", [8], "1 rows and 8 columns, config.json says 1 and 64"),
+    ("gemma2", LAYER + "post_feedforward_layernorm.weight", [8], "1 rows and 8 columns, config.json says 1 and 64"),
+    ("qwen2-moe", LAYER + "mlp.shared_expert_gate.weight", [900, 64], "900 rows and 64 columns, config.json says 1 and 64"),
+    ("mixtral", LAYER + "block_sparse_moe.gate.weight", [5, 64], "5 rows and 64 columns, config.json says 4 and 64"),
+    ("mixtral", LAYER + "block_sparse_moe.experts.3.w3.weight", [97, 64], "97 rows and 64 columns, config.json says 96"),
 ]
 
 
@@ -142,10 +170,33 @@ def refusals(folder):
         if not isinstance(got, str) or message not in got:
             yield f"{change}: '{message}' was expected, there is {got if isinstance(got, str) else 'none'}"
     (folder / "llama/config.json").write_text(json.dumps(config))
+    for family, name, shape, message in MISFITS:
+        write(folder / "misfit", family, weights(family) | {name: np.ones(shape, np.float32)})
+        got = logits(folder / "misfit", ids())
+        if not isinstance(got, str) or message not in got:
+            yield f"{family}, {name}: '{message}' was expected, there is {got if isinstance(got, str) else 'none'}"
     outside = ids()
     outside[1, 3] = VOCAB
     if "has the id 320, the model has 320" not in str(logits(folder / "llama", outside)):
         yield "an id that the model has not was taken"
+
+
+def uneven(folder):
+    """An expert with more rows than the first one, which add nothing; more experts for each token than there are."""
+    name = f"{LAYER}block_sparse_moe.experts.2."
+    tensors = weights("mixtral")
+    more = np.ones((400, 64), np.float32)
+    wider = {"w1": np.vstack([tensors[name + "w1.weight"], more]), "w3": np.vstack([tensors[name + "w3.weight"], more])}
+    wider["w2"] = np.hstack([tensors[name + "w2.weight"], 0 * more.T])
+    write(folder / "uneven", "mixtral", tensors | {f"{name}{key}.weight": value for key, value in wider.items()})
+    got, want = logits(folder / "uneven", ids()), logits(folder / "mixtral", ids())
+    if isinstance(got, str) or np.abs(got - want).max() > CLOSE:
+        yield f"a wider expert: {got if isinstance(got, str) else np.abs(got - want).max()}"
+    write(folder / "all", "mixtral", config={"num_experts_per_tok": 9})
+    every = logits(folder / "all", ids())
+    write(folder / "all", "mixtral", config={"num_experts_per_tok": 4})
+    if isinstance(every, str) or not np.array_equal(every, logits(folder / "all", ids())):
+        yield f"nine of four experts: {every if isinstance(every, str) else 'other logits than with four'}"
 
 
 def main():
@@ -155,7 +206,7 @@ def main():
         for family in GOLDEN:
             write(folder / family, family)
         checks = [(family, compare(folder, family)) for family in GOLDEN]
-        for what, wrong in [*checks, ("eval", evaluate(folder)), ("refusals", refusals(folder))]:
+        for what, wrong in [*checks, ("eval", evaluate(folder)), ("experts", uneven(folder)), ("refusals", refusals(folder))]:
             wrong = list(wrong)
             count += 1
             failed += bool(wrong)

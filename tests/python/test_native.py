@@ -159,6 +159,7 @@ def check_auto(score, data):
     score.check(page.html.startswith("<!doctype html>") and "<iframe srcdoc=" in found._repr_html_(), "a page")
     score.check(baryon.report(found.report_data()).html == page.html, "a report from a dict")
     raises(score, ZeroDivisionError, "division", baryon.auto, "model.onnx", None, data, goal=lambda run: 1 / 0, at_least=1)
+    raises(score, errors.InputError, "must be a finite number", baryon.auto, "model.onnx", None, data, goal=lambda run: float("nan"), at_least=1)
     raises(score, ValueError, "at_least or at_most", baryon.auto, "model.onnx", None, data, goal=goal)
     raises(score, FileExistsError, "'found.onnx' exists already", baryon.auto, "model.onnx", "found.onnx", data)
     pathlib.Path("found.onnx").unlink()

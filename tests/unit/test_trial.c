@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "ir/infer.h"
 #include "onnx/load.h"
+#include "quant/known.h"
 #include "quant/place.h"
 #include "trial/snapshot.h"
 #include "trial/trial.h"
@@ -140,6 +141,7 @@ static void open_quantization(struct baryon_model *model)
     q.settled.recipe = &q.recipe;
     q.options = &q.settled;
     assert_ok(by_pool_open(&q.pool, options.calibrate.session.threads, &err));
+    assert_ok(by_known_open(&q.known, &err));
     assert_ok(by_origins_open(&q.origins, model, &err));
     assert_ok(by_model_settle(model, &err));
     assert_ok(by_model_infer(model, NULL, &err));
@@ -153,6 +155,7 @@ static void close_quantization(void)
     by_snapshot_release(&plan_before);
     struct baryon_model *model = q.model;
     by_stats_close(q.begun);
+    by_known_close(q.known); /* that of the candidate that was adopted */
     by_quant_plan_close(q.plan);
     by_origins_close(q.origins);
     by_pool_close(q.pool);
@@ -181,7 +184,7 @@ static void assert_unchanged(struct by_hash128 before)
 
 static struct by_candidate candidate_of(enum by_cle_mode mode, bool corrects, int headroom)
 {
-    return (struct by_candidate){.edits = {[BY_EDIT_EQUALIZATION] = mode,
+    return (struct by_candidate){.edits = {[BY_EDIT_EQUALIZATION] = (int)mode,
                                            [BY_EDIT_BIASES] = corrects,
                                            [BY_EDIT_HEADROOM] = headroom}};
 }

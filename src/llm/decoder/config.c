@@ -49,11 +49,12 @@ static int refuse_unknown(const struct by_doc_node *config, struct baryon_error 
 static int read_size(size_t *size, const struct by_doc_node *config, const char *keys,
                      struct baryon_error *err)
 {
-    int64_t value = 0;
-    if (!by_hf_int(config, keys, &value) && !*size)
-        return by_fail(err, BARYON_ERR_INPUT, "config.json has no %.*s, must have one",
-                       (int)strcspn(keys, " "), keys);
-    if (!value)
+    int64_t value;
+    if (!by_hf_int(config, keys, &value))
+        return *size ? 0
+                     : by_fail(err, BARYON_ERR_INPUT, "config.json has no %.*s, must have one",
+                               (int)strcspn(keys, " "), keys);
+    if (!value && *size)
         return 0;
     if (value < 1 || value > SIZE_MAX_OF_CONFIG)
         return by_fail(err, BARYON_ERR_INPUT,
@@ -61,6 +62,17 @@ static int read_size(size_t *size, const struct by_doc_node *config, const char 
                        (int)strcspn(keys, " "), keys, value, SIZE_MAX_OF_CONFIG);
     *size = (size_t)value;
     return 0;
+}
+
+/* Each layer and each expert has weights: more than these would be memory for nothing. */
+static int check_count(const struct by_decoder *d, const char *what, size_t count,
+                       struct baryon_error *err)
+{
+    return count <= d->source->count
+               ? 0
+               : by_fail(err, BARYON_ERR_INPUT,
+                         "config.json: %zu %s, the checkpoint has only %zu weights", count, what,
+                         d->source->count);
 }
 
 static int read_sizes(struct by_decoder *d, const struct by_doc_node *config,
@@ -82,10 +94,15 @@ static int read_sizes(struct by_decoder *d, const struct by_doc_node *config,
                        "config.json: %zu heads, %zu of keys, of %zu values; heads must be a "
                        "multiple of those of keys, and values even",
                        d->heads, d->kv_heads, d->head_dim);
+    if (check_count(d, "layers", d->layers, err))
+        return -1;
     if (experts <= 0)
         return 0;
     d->experts = (size_t)experts;
-    return read_size(&d->top_k, config, "num_experts_per_tok", err);
+    return check_count(d, "experts", d->experts, err) ||
+                   read_size(&d->top_k, config, "num_experts_per_tok", err)
+               ? -1
+               : 0;
 }
 
 static int read_activation(struct by_decoder *d, const struct by_doc_node *config,

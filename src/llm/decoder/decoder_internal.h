@@ -1,13 +1,13 @@
 /*
  * What the parts of the forward pass share.
  *
- *   config.c      config.json: sizes, scales, windows
- *   rope.c        frequencies of rotary positions
- *   places.c      which weight is what
- *   run.c         windows through the layers
- *   layer.c       one layer of one window
- *   attention.c   its attention
- *   experts.c     its feed-forward part, with experts or without
+ *   config.c        config.json: sizes, scales, windows
+ *   rope.c          frequencies of rotary positions
+ *   places.c        which weight is what
+ *   run.c           windows through the layers
+ *   layer.c         one layer of one window
+ *   attention.c     its attention
+ *   feed_forward.c  its feed-forward part, with experts or without
  */
 #ifndef BY_LLM_DECODER_INTERNAL_H
 #define BY_LLM_DECODER_INTERNAL_H

@@ -3,19 +3,22 @@
 
 #include <math.h>
 
+static size_t greatest_rows(size_t rows, const struct by_decoder_place *place)
+{
+    return place->weight && place->weight->rows > rows ? place->weight->rows : rows;
+}
+
 /* Room that a window takes in a layer, in floats: see the calls of by_decoder_take(). */
 size_t by_decoder_scratch(const struct by_decoder *d, size_t length)
 {
     size_t inner = 0, wide = (d->heads + 2 * d->kv_heads) * d->head_dim;
     for (size_t i = 0; i < d->layers; i++) {
         const struct by_decoder_layer *layer = &d->layer[i];
-        const struct by_llm_weight *gates[] = {layer->parts[BY_PART_GATE].weight,
-                                               layer->parts[BY_PART_GATE_UP].weight,
-                                               layer->parts[BY_PART_SHARED_GATE].weight,
-                                               layer->experts ? layer->experts[0].weight : NULL};
-        for (size_t k = 0; k < sizeof gates / sizeof *gates; k++)
-            if (gates[k] && gates[k]->rows > inner)
-                inner = gates[k]->rows;
+        inner = greatest_rows(inner, &layer->parts[BY_PART_GATE]);
+        inner = greatest_rows(inner, &layer->parts[BY_PART_GATE_UP]);
+        inner = greatest_rows(inner, &layer->parts[BY_PART_SHARED_GATE]);
+        for (size_t k = 0; layer->experts && k < d->experts; k++)
+            inner = greatest_rows(inner, &layer->experts[3 * k]);
     }
     const size_t attention = length * (wide + d->heads * d->head_dim) + length * length;
     const size_t feed = length * (2 * inner + 2 * d->hidden + d->experts + 2);

@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 
-#include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 static const struct {
@@ -130,6 +130,10 @@ static int check_shape(const struct by_decoder_place *place, size_t rows, size_t
     const struct by_llm_weight *weight = place->weight;
     if (!weight)
         return by_fail(err, BARYON_ERR_INPUT, "%s is missing, must be there", what);
+    if (!weight->rows || !weight->columns || weight->rows > INT_MAX || weight->columns > INT_MAX)
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "tensor %s has %zu rows and %zu columns, both must be 1 to %d", weight->name,
+                       weight->rows, weight->columns, INT_MAX);
     if (weight->rank == 1
             ? weight->columns != columns || rows != 1
             : (rows && weight->rows != rows) || (columns && weight->columns != columns))
@@ -142,24 +146,29 @@ static int check_shape(const struct by_decoder_place *place, size_t rows, size_t
     return 0;
 }
 
+/* A norm's weights, where there is one. */
+static int check_norm(const struct by_decoder_place *norm, size_t columns, const char *what,
+                      struct baryon_error *err)
+{
+    if (norm->bias)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "tensor %s: norms with a bias are LayerNorm, models with it cannot be run",
+                       norm->bias->name);
+    return norm->weight ? check_shape(norm, 1, columns, what, err) : 0;
+}
+
 static int check_attention(const struct by_decoder *d, const struct by_decoder_layer *layer,
                            struct baryon_error *err)
 {
     const struct by_decoder_place *parts = layer->parts;
     const size_t all = d->heads * d->head_dim, few = d->kv_heads * d->head_dim;
+    for (size_t i = BY_PART_Q_NORM; i <= BY_PART_NORM_AFTER_FFN; i++)
+        if (check_norm(&parts[i], i <= BY_PART_K_NORM ? d->head_dim : d->hidden, "a norm", err))
+            return -1;
     if (check_shape(&parts[BY_PART_O], d->hidden, all, "self_attn.o_proj", err) ||
         check_shape(&parts[BY_PART_NORM_IN], 1, d->hidden, "input_layernorm", err) ||
         check_shape(&parts[BY_PART_NORM_MIDDLE], 1, d->hidden, "post_attention_layernorm", err))
         return -1;
-    for (size_t i = BY_PART_Q_NORM; i <= BY_PART_NORM_AFTER_FFN; i++)
-        if (parts[i].bias)
-            return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                           "tensor %s: norms with a bias are LayerNorm, models with it cannot be "
-                           "run",
-                           parts[i].bias->name);
-    for (size_t i = BY_PART_Q_NORM; i <= BY_PART_K_NORM; i++)
-        if (parts[i].weight && check_shape(&parts[i], 1, d->head_dim, "self_attn.q_norm", err))
-            return -1;
     if (parts[BY_PART_QKV].weight)
         return check_shape(&parts[BY_PART_QKV], all + 2 * few, d->hidden, "self_attn.qkv_proj",
                            err);
@@ -186,9 +195,11 @@ static int check_feed_forward(const struct by_decoder *d, const struct by_decode
                               struct baryon_error *err)
 {
     const struct by_decoder_place *parts = layer->parts;
+    const struct by_decoder_place *shared = &parts[BY_PART_SHARED_ROUTER];
     if (parts[BY_PART_SHARED_GATE].weight &&
-        check_gated(d, &parts[BY_PART_SHARED_GATE], &parts[BY_PART_SHARED_UP],
-                    &parts[BY_PART_SHARED_DOWN], err))
+        (check_gated(d, &parts[BY_PART_SHARED_GATE], &parts[BY_PART_SHARED_UP],
+                     &parts[BY_PART_SHARED_DOWN], err) ||
+         (shared->weight && check_shape(shared, 1, d->hidden, "the shared router", err))))
         return -1;
     if (layer->experts) {
         for (size_t i = 0; i < d->experts; i++)
@@ -199,9 +210,10 @@ static int check_feed_forward(const struct by_decoder *d, const struct by_decode
     }
     if (!parts[BY_PART_GATE_UP].weight)
         return check_gated(d, &parts[BY_PART_GATE], &parts[BY_PART_UP], &parts[BY_PART_DOWN], err);
-    const size_t both = parts[BY_PART_GATE_UP].weight->rows;
-    return check_shape(&parts[BY_PART_GATE_UP], both / 2 * 2, d->hidden, "mlp.gate_up_proj", err) ||
-                   check_shape(&parts[BY_PART_DOWN], d->hidden, both / 2, "mlp.down_proj", err)
+    /* Half of its rows; 1 for one row, which does not fit then. */
+    const size_t inner = (parts[BY_PART_GATE_UP].weight->rows + 1) / 2;
+    return check_shape(&parts[BY_PART_GATE_UP], 2 * inner, d->hidden, "mlp.gate_up_proj", err) ||
+                   check_shape(&parts[BY_PART_DOWN], d->hidden, inner, "mlp.down_proj", err)
                ? -1
                : 0;
 }
@@ -215,8 +227,13 @@ int by_decoder_places(struct by_decoder *d, struct baryon_error *err)
         if (check_attention(d, &d->layer[i], err) || check_feed_forward(d, &d->layer[i], err))
             return by_err_in(err, "layer %zu", i);
     if (check_shape(&d->embedding, 0, d->hidden, "embed_tokens", err) ||
+        check_norm(&d->norm, d->hidden, "the last norm", err) ||
         check_shape(&d->norm, 1, d->hidden, "the last norm", err))
         return -1;
+    if (d->head.bias)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "tensor %s: models with a bias of the head cannot be run",
+                       d->head.bias->name);
     d->vocab = d->embedding.weight->rows;
     if (!d->head.weight)
         d->head = d->embedding;

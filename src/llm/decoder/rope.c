@@ -71,8 +71,12 @@ static int scale(struct by_decoder *d, struct by_decoder_rope *rope,
     if (!strcmp(type, "llama3")) {
         if (by_rope_factors(&d->arena, config, &factors, &count, err))
             return -1;
-        if (count == rope->pairs)
-            divide_by(rope, factors);
+        if (count != rope->pairs)
+            return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                           "config.json: rope_type llama3 with %zu of %zu values of a head turned, "
+                           "must be all",
+                           2 * rope->pairs, d->head_dim);
+        divide_by(rope, factors);
         return 0;
     }
     if (by_has_word("longrope su", type))

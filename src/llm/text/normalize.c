@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+#define STEPS_MAX   32
+#define CONTENT_MAX 32 /* bytes that may stand for a match */
+/* How much longer a text may become; canonical forms and signs for blanks triple it at most. */
+#define TIMES_MAX  16
+#define LONGER_MAX 4096
+
 static int read_step(struct by_normal_step *step, struct by_arena *arena,
                      const struct by_doc_node *node, const char *type, struct baryon_error *err)
 {
@@ -29,6 +35,10 @@ static int read_step(struct by_normal_step *step, struct by_arena *arena,
         step->to = by_hf_string(node, "content");
         if (regex && by_regex_parse(&step->regex, arena, regex, err))
             return -1;
+        if (step->to && strlen(step->to) > CONTENT_MAX)
+            return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                           "the normalizer Replace has a content of %zu bytes, must be at most %d",
+                           strlen(step->to), CONTENT_MAX);
         if ((step->from || regex) && step->to)
             return 0;
     }
@@ -53,8 +63,8 @@ static int keep_texts(struct by_normal_step *step, struct by_arena *arena, struc
     return 0;
 }
 
-int by_normal_read(struct by_normal_step **steps, struct by_arena *arena,
-                   const struct by_doc_node *node, struct baryon_error *err)
+static int read_steps(struct by_normal_step **steps, size_t *count, struct by_arena *arena,
+                      const struct by_doc_node *node, struct baryon_error *err)
 {
     const char *type = by_hf_string(node, "type");
     const struct by_doc_node *list = by_doc_get(node, "normalizers");
@@ -66,14 +76,23 @@ int by_normal_read(struct by_normal_step **steps, struct by_arena *arena,
         return by_fail(err, BARYON_ERR_INPUT, "a normalizer without a type");
     if (!strcmp(type, "Sequence")) {
         for (size_t i = 0; list && list->kind == BY_DOC_LIST && i < list->count; i++)
-            if (by_normal_read(steps, arena, list->items[i], err))
+            if (read_steps(steps, count, arena, list->items[i], err))
                 return -1;
         return 0;
     }
+    if (++*count > STEPS_MAX)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "more than %d normalizers", STEPS_MAX);
     *steps = BY_ARENA_NEW(arena, struct by_normal_step, err);
     if (!*steps || read_step(*steps, arena, node, type, err))
         return -1;
     return keep_texts(*steps, arena, err);
+}
+
+int by_normal_read(struct by_normal_step **steps, struct by_arena *arena,
+                   const struct by_doc_node *node, struct baryon_error *err)
+{
+    size_t count = 0;
+    return read_steps(steps, &count, arena, node, err);
 }
 
 static void replace_text(const char *from, const char *to, const char *text, size_t size,
@@ -94,16 +113,21 @@ static int replace_regex(const struct by_normal_step *step, struct by_tokenize_w
                          const char *text, size_t size, struct by_str *out)
 {
     size_t at = 0, first, end;
-    bool found;
-    for (;;) {
-        if (by_regex_find(&step->regex, &work->stack, text, size, at, &found, &first, &end,
+    bool found, any = false;
+    for (size_t from = 0; from <= size;) {
+        if (by_regex_find(&step->regex, &work->stack, text, size, from, &found, &first, &end,
                           work->err))
             return -1;
-        if (!found || end == first) /* an empty match changes nothing */
+        if (!found)
             break;
+        if (any && first == end && first == at) { /* not right behind a match */
+            from = first + 1;
+            continue;
+        }
         by_str_add(out, text + at, first - at);
         by_str_puts(out, step->to);
-        at = end;
+        from = at = end;
+        any = true;
     }
     by_str_add(out, text + at, size - at);
     return 0;
@@ -165,6 +189,9 @@ int by_normalize(const struct by_normal_step *steps, struct by_tokenize_work *wo
         struct by_str swap = now;
         now = next;
         next = swap;
+        if (!status && now.size / TIMES_MAX > size + LONGER_MAX)
+            status = by_fail(work->err, BARYON_ERR_UNSUPPORTED,
+                             "the normalizers make %zu bytes of %zu", now.size, size);
     }
     by_str_add(out, by_str_text(&now), now.size);
     if (!status)

@@ -3,7 +3,8 @@
  * captures, (?i:), classes with categories, quantifiers greedy, lazy and possessive, lookahead,
  * line anchors. Anything else is refused by name.
  *
- * A pattern becomes a program that backtracks. Steps are counted, so that no pattern hangs.
+ * A pattern becomes a program that backtracks. Steps are counted over all searches of one text, so
+ * that no pattern hangs.
  */
 #ifndef BY_LLM_TEXT_REGEX_H
 #define BY_LLM_TEXT_REGEX_H
@@ -67,7 +68,8 @@ struct by_regex_stack {
 };
 void by_regex_stack_release(struct by_regex_stack *stack);
 
-/* The first match at or behind `at`; the text is valid UTF-8. *found: there is one. */
+/* The first match at or behind `at`; a search at 0 begins a text. The text is valid UTF-8. *found:
+ * there is one. */
 int by_regex_find(const struct by_regex *regex, struct by_regex_stack *stack, const char *text,
                   size_t size, size_t at, bool *found, size_t *first, size_t *end,
                   struct baryon_error *err);

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* Steps that a find may take, and more for each byte: known patterns take less than ten a byte. */
+/* Steps that a text may take, and more for each byte: known patterns take less than ten a byte. */
 #define STEPS_LEAST    1000000
 #define STEPS_PER_BYTE 1000
 
@@ -193,7 +193,8 @@ int by_regex_find(const struct by_regex *regex, struct by_regex_stack *stack, co
                         err};
     *found = false;
     stack->count = 0;
-    stack->steps = 0;
+    if (!at)
+        stack->steps = 0;
     for (size_t from = at; from <= size; from++) {
         if (from < size && ((uint8_t)text[from] & 0xc0) == 0x80)
             continue;

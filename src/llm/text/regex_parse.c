@@ -7,9 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define OPS_MAX   20000
-#define DEPTH_MAX 32
-#define TIMES_MAX 1000
+#define PATTERN_MAX 65536 /* bytes */
+#define OPS_MAX     20000
+#define DEPTH_MAX   32
+#define TIMES_MAX   1000
 
 struct parser {
     struct by_regex *regex;
@@ -66,7 +67,7 @@ static size_t least_length(const struct by_regex_op *op, const struct by_regex_o
     while (op < end) {
         if (op->kind == BY_REGEX_SPLIT) {
             /* What stands behind either way is counted once, as nothing: this is a bound. */
-            const struct by_regex_op *other = op + op->b;
+            const struct by_regex_op *other = op + (op->a > op->b ? op->a : op->b);
             size_t one = least_length(op + 1, other < end ? other : end);
             bool joins = other > op + 1 && other[-1].kind == BY_REGEX_JUMP && other[-1].a > 0;
             const struct by_regex_op *after = joins ? other - 1 + other[-1].a : other;
@@ -141,6 +142,14 @@ static int take_hex(struct parser *p, size_t digits, uint32_t *code)
     return 0;
 }
 
+/* All that are not of these categories; two such together leave out what is in both. */
+static void add_others(struct by_regex_set *set, uint32_t categories)
+{
+    set->not_categories = set->not_categories ? set->not_categories & categories : categories;
+    if (!set->not_categories) /* nothing is: the set is everything */
+        set->white = set->not_white = true;
+}
+
 /* \p{L}, \P{L}, \p{^L} behind the letter. */
 static int take_property(struct parser *p, struct by_regex_set *set, bool negated)
 {
@@ -153,10 +162,8 @@ static int take_property(struct parser *p, struct by_regex_set *set, bool negate
     uint32_t mask = close ? by_category_mask(name, (size_t)(close - name)) : 0;
     if (!mask)
         return refuse(p, "a property other than a general category");
-    if (negated && set->not_categories)
-        set->not_categories &= mask; /* in neither of two */
-    else if (negated)
-        set->not_categories = mask;
+    if (negated)
+        add_others(set, mask);
     else
         set->categories |= mask;
     p->at = close + 1;
@@ -181,7 +188,7 @@ static int take_escape(struct parser *p, struct by_regex_set *set, bool *single,
         set->categories |= 1u << BY_ND;
         return 0;
     case 'D':
-        set->not_categories = set->not_categories ? set->not_categories & 1u << BY_ND : 1u << BY_ND;
+        add_others(set, 1u << BY_ND);
         return 0;
     case 'w':
         set->categories |= by_word_mask();
@@ -340,7 +347,7 @@ static int take_atom(struct parser *p)
 
 struct times {
     int32_t least, most;
-    bool lazy, holds;
+    bool lazy, holds, fixed; /* fixed: {n} */
 };
 
 static bool take_number(struct parser *p, int32_t *number)
@@ -357,7 +364,8 @@ static int take_braces(struct parser *p, struct times *times, bool *found)
     const char *begin = p->at++;
     bool has_least = take_number(p, &times->least), has_most = has_least;
     times->most = times->least;
-    if (*p->at == ',') {
+    times->fixed = *p->at != ',';
+    if (!times->fixed) {
         p->at++;
         has_most = take_number(p, &times->most);
         if (!has_most)
@@ -378,11 +386,12 @@ static int take_braces(struct parser *p, struct times *times, bool *found)
 static int take_times(struct parser *p, struct times *times, bool *found)
 {
     bool braces = false;
-    *times = (struct times){1, 1, false, false};
+    *times = (struct times){1, 1, false, false, false};
     *found = true;
     switch (*p->at) {
     case '*':
-        *times = (struct times){0, BY_REGEX_FOREVER, false, false};
+        times->least = 0;
+        times->most = BY_REGEX_FOREVER;
         p->at++;
         break;
     case '+':
@@ -401,7 +410,7 @@ static int take_times(struct parser *p, struct times *times, bool *found)
     default:
         *found = false;
     }
-    if (*found && *p->at == '?') {
+    if (*found && *p->at == '?' && !times->fixed) { /* a{2}? is (a{2})? */
         times->lazy = true;
         p->at++;
     } else if (*found && *p->at == '+' && !braces) { /* a{2}+ is (a{2})+ */
@@ -528,6 +537,8 @@ int by_regex_parse(struct by_regex *regex, struct by_arena *arena, const char *p
     struct parser parser = {
         .regex = regex, .arena = arena, .pattern = pattern, .at = pattern, .err = err};
     *regex = (struct by_regex){0};
+    if (strlen(pattern) > PATTERN_MAX)
+        return refuse(&parser, "too many bytes");
     if (take_alternatives(&parser))
         return -1;
     if (*parser.at)

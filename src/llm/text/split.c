@@ -48,7 +48,7 @@ static bool joins(const struct splitting *s, bool is_match)
 
 static int add_piece(struct splitting *s, size_t begin, size_t end, bool is_match)
 {
-    if (begin == end)
+    if (begin == end && !is_match)
         return 0;
     is_match = is_match != s->step->invert;
     if (s->waits && joins(s, is_match)) {
@@ -84,13 +84,13 @@ static int find_match(const struct splitting *s, size_t at, bool *found, size_t 
 static int cut(struct splitting *s)
 {
     size_t at = 0, first, end;
-    bool found;
+    bool found, any = false;
     for (size_t from = 0; from < s->size;) {
         if (find_match(s, from, &found, &first, &end))
             return -1;
         if (!found)
             break;
-        if (first == end) { /* nothing is cut there */
+        if (any && first == end && first == at) { /* not right behind a match */
             uint32_t code;
             size_t length = first < s->size ? by_utf8_next((const uint8_t *)s->text + first,
                                                            s->size - first, &code)
@@ -101,6 +101,7 @@ static int cut(struct splitting *s)
         if (add_piece(s, at, first, false) || add_piece(s, first, end, true))
             return -1;
         from = at = end;
+        any = true;
     }
     return add_piece(s, at, s->size, false) ? -1 : flush(s);
 }

@@ -1,6 +1,7 @@
 /* The pre-tokenizer of a tokenizer.json as steps. */
 #include "llm/text/tokenize_internal.h"
 
+#include "base/utf8.h"
 #include "llm/family/family.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@
 /* What GPT-2 cuts a text by. */
 #define BYTE_LEVEL                                                                                 \
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
+#define STEPS_MAX     32
 #define DEFAULT_BLANK "\xe2\x96\x81"
 
 /* Those that cut by one pattern. */
@@ -70,12 +72,17 @@ static int read_metaspace(struct by_split_step *step, const struct by_doc_node *
                           struct baryon_error *err)
 {
     const char *scheme = by_hf_string(node, "prepend_scheme");
+    uint32_t code;
     bool prefix = true;
     step->kind = BY_SPLIT_METASPACE;
     step->way = BY_SPLIT_WITH_NEXT;
     step->splits = true;
     step->text = by_hf_string(node, "replacement");
     step->text = step->text ? step->text : DEFAULT_BLANK;
+    if (!*step->text ||
+        by_utf8_next((const uint8_t *)step->text, strlen(step->text), &code) != strlen(step->text))
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "the replacement of a pre-tokenizer must be one character");
     by_hf_bool(node, "split", &step->splits);
     by_hf_bool(node, "add_prefix_space", &prefix);
     step->prepend = prefix ? BY_PREPEND_ALWAYS : BY_PREPEND_NEVER;
@@ -117,8 +124,8 @@ static int read_step(struct by_split_step *step, struct by_arena *arena,
                    by_quote(quoted, type));
 }
 
-int by_split_read(struct by_split_step **steps, struct by_arena *arena,
-                  const struct by_doc_node *node, struct baryon_error *err)
+static int read_steps(struct by_split_step **steps, size_t *count, struct by_arena *arena,
+                      const struct by_doc_node *node, struct baryon_error *err)
 {
     const char *type = by_hf_string(node, "type");
     const struct by_doc_node *list = by_doc_get(node, "pretokenizers");
@@ -130,14 +137,23 @@ int by_split_read(struct by_split_step **steps, struct by_arena *arena,
         return by_fail(err, BARYON_ERR_INPUT, "a pre-tokenizer without a type");
     if (!strcmp(type, "Sequence")) {
         for (size_t i = 0; list && list->kind == BY_DOC_LIST && i < list->count; i++)
-            if (by_split_read(steps, arena, list->items[i], err))
+            if (read_steps(steps, count, arena, list->items[i], err))
                 return -1;
         return 0;
     }
+    if (++*count > STEPS_MAX)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "more than %d pre-tokenizers", STEPS_MAX);
     struct by_split_step *step = *steps = BY_ARENA_NEW(arena, struct by_split_step, err);
     if (!step || read_step(step, arena, node, type, err))
         return -1;
     if (step->text && !(step->text = by_arena_text(arena, step->text, strlen(step->text), err)))
         return -1;
     return 0;
+}
+
+int by_split_read(struct by_split_step **steps, struct by_arena *arena,
+                  const struct by_doc_node *node, struct baryon_error *err)
+{
+    size_t count = 0;
+    return read_steps(steps, &count, arena, node, err);
 }
