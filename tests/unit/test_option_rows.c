@@ -19,6 +19,7 @@ static const char *const *const bases[] = {
     WORDS("--weight-granularity=group"),
     WORDS("--hardware=extended"),
     WORDS("--activation=bf16", "--weight=bf16"),
+    WORDS("--activation=int16", "--weight=int16", "--mixed=int8"),
     WORDS("--activation=mx6", "--weight=mx6"),
     WORDS("--activation=mx6", "--weight=mx6", "--keep-float-weights=false"),
 };
