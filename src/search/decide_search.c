@@ -177,21 +177,73 @@ static int measure_around(struct searching *searching, const bool *on, bool *did
     return by_decisions_measure_around(searching->d, on, err);
 }
 
+/* Goals in dB that were asked of the model as it was first: the greatest that led to a miss, and
+ * the least that met. Corrections alone swing where their size depends on what is chosen. */
+struct bracket {
+    double low, high, scale;
+};
+
+static struct bracket open_bracket(const struct by_decisions *d)
+{
+    return (struct bracket){-INFINITY, INFINITY, d->scale[0]};
+}
+
+/* What was corrected since the bracket was opened, in dB. */
+static double corrected_by(const struct bracket *bracket, const struct by_decisions *d)
+{
+    return 10 * log10(d->scale[0] / bracket->scale);
+}
+
+/* The goal, or the middle of the bracket where the goal is not inside. */
+static double within_bracket(const struct bracket *bracket, double goal)
+{
+    if (isfinite(bracket->low) && isfinite(bracket->high) &&
+        !(goal > bracket->low && goal < bracket->high))
+        return (bracket->low + bracket->high) / 2;
+    return goal;
+}
+
+static void note_goal(struct bracket *bracket, double goal, bool meets)
+{
+    if (meets)
+        bracket->high = fmin(bracket->high, goal);
+    else
+        bracket->low = fmax(bracket->low, goal);
+}
+
+/* Both ends are known, and too near for another set between them. */
+static bool is_narrow(const struct bracket *bracket)
+{
+    return bracket->high - bracket->low < NEAR / 4;
+}
+
 static int search_sqnr(struct searching *searching, bool *on, struct by_verified *verified,
                        struct baryon_error *err)
 {
+    struct bracket bracket = open_bracket(searching->d);
+    double before = verified->sqnr;
     unsigned misses = 0;
-    while (may_verify(searching)) {
+    while (may_verify(searching) && !is_narrow(&bracket)) {
         bool stuck, around = false;
-        const double sqnr = searching->options->limits.sqnr + verified->asks;
-        if (go_once(searching, sqnr, misses ? "correct" : "widen", on, verified, &stuck, err) < 0)
+        const double moved = corrected_by(&bracket, searching->d);
+        const double asked = searching->options->limits.sqnr + verified->asks;
+        const double goal = within_bracket(&bracket, asked + moved);
+        if (go_once(searching, goal - moved, misses ? "correct" : "widen", on, verified, &stuck,
+                    err) < 0)
             return -1;
-        if (stuck && (verified->meets || isinf(sqnr)))
+        const bool bisects = isfinite(bracket.low) && isfinite(bracket.high);
+        if (stuck && !bisects && (verified->meets || isinf(asked)))
             return 0;
-        misses = verified->meets ? 0 : misses + 1;
+        note_goal(&bracket, goal, verified->meets);
+        misses = verified->meets || verified->sqnr > before ? 0 : misses + 1;
+        before = verified->sqnr;
+        if (bisects)
+            continue;
         if ((stuck || misses >= 2) && measure_around(searching, on, &around, err) < 0)
             return -1;
-        if (stuck && !around)
+        if (around)
+            bracket = open_bracket(searching->d);
+        else if (stuck)
             return 0;
     }
     return 0;
