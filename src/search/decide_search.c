@@ -56,13 +56,20 @@ static int quantize_and_verify(const struct searching *searching, const bool *on
                                struct by_verified *verified, struct baryon_error *err)
 {
     const struct by_search_options *options = searching->options;
+    int status;
     *verified = (struct by_verified){.sqnr = -INFINITY};
     if (options->verify)
-        return options->verify(options->context, searching->d, on, verified, err);
-    if (by_decisions_judge(searching->d, on, NULL, &verified->sqnr, err) < 0)
-        return -1;
-    verified->meets = verified->sqnr >= options->limits.sqnr;
-    return 0;
+        status = options->verify(options->context, searching->d, on, verified, err);
+    else
+        status = by_decisions_judge(searching->d, on, NULL, &verified->sqnr, err);
+    if (status < 0 && err->code == BARYON_ERR_USAGE) { /* rules that leave nothing to quantize */
+        by_err_clear(err);
+        *verified = (struct by_verified){.sqnr = -INFINITY};
+        return 0;
+    }
+    if (!options->verify)
+        verified->meets = verified->sqnr >= options->limits.sqnr;
+    return status;
 }
 
 /* A caller's measure knows whether its goals are met; ours depends on the goal in dB. */

@@ -277,6 +277,13 @@ static void take_best(struct by_auto_work *work, size_t place, struct baryon_mod
     by_model_free(model);
 }
 
+/* Options of the user are refused with the first point; later ones have rules of the search, which
+ * may leave nothing to quantize. */
+static bool is_own_refusal(const struct by_auto_work *work, const struct baryon_error *err)
+{
+    return err->code == BARYON_ERR_USAGE && work->out->points.count > 0;
+}
+
 static int try_new(struct by_auto_work *work, const char *name, const char *text, const char *yaml,
                    size_t *place, struct baryon_error *err)
 {
@@ -289,7 +296,7 @@ static int try_new(struct by_auto_work *work, const char *name, const char *text
         known->config = by_auto_config_hash(yaml);
         forget_values(known);
         status = quantize_and_measure(work, candidate, yaml, known, err);
-        if (status < 0 && is_lost(err)) {
+        if (status < 0 && (is_lost(err) || is_own_refusal(work, err))) {
             by_format(known->why, sizeof known->why, "%s", err->message);
             by_err_clear(err);
             status = 0;
