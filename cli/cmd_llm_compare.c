@@ -2,10 +2,7 @@
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "llm/compare.h"
-
-struct settings {
-    int64_t threads;
-};
+#include "settings/llm.h"
 
 static void compared_row(struct by_table *table, const char *name, double sqnr, double greatest,
                          double bits_a, double bits_b)
@@ -61,7 +58,7 @@ static void write_comparison(struct by_str *out, const struct by_llm_comparison 
 
 static int run_llm_compare(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
-    const struct settings *settings = data;
+    const struct by_llm_reading *settings = data;
     struct by_llm_comparison comparison;
     int status = by_llm_compare(&comparison, cli->operands[0], cli->operands[1],
                                 (unsigned)settings->threads, err);
@@ -72,20 +69,6 @@ static int run_llm_compare(struct by_cli *cli, const void *data, struct baryon_e
     by_llm_comparison_release(&comparison);
     return status;
 }
-
-static const struct by_option rows[] = {
-    {.name = "threads",
-     .letter = 'j',
-     .type = BY_OPT_INT,
-     .arg = "COUNT",
-     .min = 0,
-     .max = 1024,
-     .fallback = "0",
-     .offset = offsetof(struct settings, threads),
-     .help = "Number of threads, 0 for all processors that the process may use"},
-};
-
-static const struct by_option_group group = BY_OPTION_GROUP("Work", rows);
 
 static const struct by_example examples[] = {
     {"baryon llm compare Qwen3-0.6B Qwen3-0.6B-int4", "Show what quantization did to each weight"},
@@ -103,7 +86,7 @@ const struct by_command by_cmd_llm_compare = {
             "quantized are dequantized, whatever their layout. Bits include scales and zero "
             "points. The signal is A.",
     .examples = examples,
-    .settings_size = sizeof(struct settings),
-    .groups = {{&group, 0}},
+    .settings_size = sizeof(struct by_llm_reading),
+    .groups = {{&by_llm_reading_group, 0}},
     .run = run_llm_compare,
 };

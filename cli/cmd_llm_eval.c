@@ -3,13 +3,15 @@
 #include "cli/cmd.h"
 #include "cli/running.h"
 #include "llm/eval.h"
+#include "settings/llm.h"
 
 #include <math.h>
 
 struct settings {
     struct by_setting_texts texts;
     const char *against;
-    int64_t length, windows, threads;
+    int64_t length, windows;
+    struct by_llm_reading reading;
 };
 
 static void print_mean(struct by_out *out, const char *name, const struct by_llm_mean *mean,
@@ -101,7 +103,7 @@ static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_erro
         .texts = settings->texts,
         .length = (uint64_t)settings->length,
         .windows = (uint64_t)settings->windows,
-        .threads = (unsigned)settings->threads,
+        .threads = (unsigned)settings->reading.threads,
         .progress = show_layer,
         .context = &job,
     };
@@ -149,15 +151,6 @@ static const struct by_option rows[] = {
      .fallback = "0",
      .offset = offsetof(struct settings, windows),
      .help = "Use at most COUNT windows, 0 for all"},
-    {.name = "threads",
-     .letter = 'j',
-     .type = BY_OPT_INT,
-     .arg = "COUNT",
-     .min = 0,
-     .max = 1024,
-     .fallback = "0",
-     .offset = offsetof(struct settings, threads),
-     .help = "Number of threads, 0 for all processors that the process may use"},
 };
 
 static const struct by_option_group group = BY_OPTION_GROUP("Evaluation", rows);
@@ -184,6 +177,6 @@ const struct by_command by_cmd_llm_eval = {
             "Gemma 1 to 3; others are refused.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
-    .groups = {{&group, 0}},
+    .groups = {{&group, 0}, {&by_llm_reading_group, offsetof(struct settings, reading)}},
     .run = run_llm_eval,
 };

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import random
 import struct
 
 U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
@@ -94,3 +95,44 @@ def llama(folder, layers=2, hidden=8, ffn=16, vocab=12):
               "intermediate_size": ffn, "num_hidden_layers": layers, "num_attention_heads": 2,
               "num_key_value_heads": 2, "vocab_size": vocab, "tie_word_embeddings": False}
     write(f"{folder}/config.json", json.dumps(config).encode())
+
+
+def byte_tokenizer():
+    """tokenizer.json of a byte-level BPE without merges: ids are the bytes of a text."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]  # GPT-2's signs for bytes
+    others = [byte for byte in range(256) if byte not in plain]
+    signs = {chr(byte) if byte in plain else chr(0x100 + others.index(byte)): byte for byte in range(256)}
+    level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+    return {"model": {"type": "BPE", "vocab": signs, "merges": []}, "pre_tokenizer": level, "added_tokens": []}
+
+
+def byte_decoder(folder, step, hidden=16, inner=24):
+    """A tiny decoder that reads bytes, with a tokenizer; weights are multiples of `step`."""
+    layer = {
+        "input_layernorm": [hidden], "self_attn.q_proj": [hidden, hidden], "self_attn.k_proj": [hidden // 2, hidden],
+        "self_attn.v_proj": [hidden // 2, hidden], "self_attn.o_proj": [hidden, hidden],
+        "post_attention_layernorm": [hidden], "mlp.gate_proj": [inner, hidden], "mlp.up_proj": [inner, hidden],
+        "mlp.down_proj": [hidden, inner],
+    }  # fmt: skip
+    config = {
+        "model_type": "llama", "hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": 2,
+        "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 256, "rms_norm_eps": 1e-5,
+        "tie_word_embeddings": True,
+    }  # fmt: skip
+    shapes = {"model.embed_tokens.weight": [256, hidden], "model.norm.weight": [hidden]}
+    for number in range(2):
+        shapes |= {f"model.layers.{number}.{key}.weight": shape for key, shape in layer.items()}
+    entries, data = tensors_in_a_row(shapes)
+    rng = random.Random(4)
+    values = [round(rng.uniform(-1, 1) / step) * step for _ in range(len(data) // 4)]
+    safetensors(f"{folder}/model.safetensors", entries, struct.pack(f"<{len(values)}f", *values))
+    write(f"{folder}/config.json", json.dumps(config).encode())
+    write(f"{folder}/tokenizer.json", json.dumps(byte_tokenizer()).encode())
+
+
+def byte_decoders():
+    """For `llm eval`: float, a rounded copy of it, and a folder of texts."""
+    byte_decoder("float", 2**-20)
+    byte_decoder("rounded", 2**-3)
+    write("texts/a", b"The quick brown fox jumps over the lazy dog.")
+    write("texts/b", b"Pack my box with five dozen liquor jugs.")

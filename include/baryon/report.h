@@ -11,7 +11,7 @@ extern "C" {
 /*
  * Report
  *
- * The page that `baryon report FILE.json` makes: HTML that needs nothing but itself, from the JSON
+ * The page that `baryon report FILE.json` makes: self-contained HTML, from the JSON
  * that --report writes. Memory goes back with baryon_bytes_free(); the page ends with NUL, which
  * html_size does not count.
  */

@@ -13,7 +13,7 @@ from ._call import call
 
 
 class Report:
-    """A page that needs nothing but itself; a notebook shows it. data: the JSON as a dict."""
+    """A self-contained page; a notebook shows it. data: the JSON as a dict."""
 
     def __init__(self, text):
         self.data = json.loads(text)

@@ -34,6 +34,19 @@ static const struct by_option writing_rows[] = {
 
 const struct by_option_group by_llm_writing_group = BY_OPTION_GROUP("Output options", writing_rows);
 
+static const struct by_option reading_rows[] = {
+    {.name = "threads",
+     .letter = 'j',
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .max = BY_THREADS_MAX,
+     .fallback = "0",
+     .offset = offsetof(struct by_llm_reading, threads),
+     .help = "Number of threads, 0 for all processors that the process may use"},
+};
+
+const struct by_option_group by_llm_reading_group = BY_OPTION_GROUP("Work", reading_rows);
+
 int by_llm_writing_check(const struct by_llm_writing *writing, struct baryon_error *err)
 {
     if (!writing->out || !*writing->out)

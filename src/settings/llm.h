@@ -36,8 +36,14 @@ struct by_llm_dequantize_settings {
     int to;
 };
 
-/* Of a struct by_llm_writing; the others are of the struct of their name. */
-extern const struct by_option_group by_llm_writing_group;
+/* Of commands that only read. */
+struct by_llm_reading {
+    int64_t threads;
+};
+
+/* Of a struct by_llm_writing, of a struct by_llm_reading; the others are of the struct of their
+ * name. */
+extern const struct by_option_group by_llm_writing_group, by_llm_reading_group;
 extern const struct by_option_group by_llm_quantize_group, by_llm_convert_group,
     by_llm_dequantize_group;
 

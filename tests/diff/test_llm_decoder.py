@@ -15,7 +15,8 @@ import tempfile
 import numpy as np
 from safetensors.numpy import save_file
 
-sys.path.insert(0, "tests/golden")
+sys.path[:0] = ["tests", "tests/golden"]
+from llm_files import byte_tokenizer  # noqa: E402
 from make_llm_logits import LENGTH, LLAMA3, VOCAB, WINDOWS, ids, kept, weights_of  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
@@ -70,20 +71,6 @@ def compare(folder, name):
         yield f"the GGUF file: {again if isinstance(again, str) else np.abs(again - got).max()}"
 
 
-def tokenizer():
-    """Ids of a text are its bytes."""
-    signs = [chr(b) for b in range(0x21, 0x7F)] + [chr(b) for b in range(0xA1, 0xAD)] + [chr(b) for b in range(0xAE, 0x100)]
-    bytes_of = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    for byte in range(256):
-        if byte not in bytes_of:
-            signs.append(chr(0x100 + len(signs) - 188))
-            bytes_of.append(byte)
-    return {
-        "model": {"type": "BPE", "vocab": dict(zip(signs, bytes_of)), "merges": []}, "added_tokens": [],
-        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
-    }  # fmt: skip
-
-
 def log_softmax(x):
     x = x.astype(np.float64)
     x = x - x.max(-1, keepdims=True)
@@ -94,7 +81,7 @@ def evaluate(folder):
     """`llm eval` beside numpy: loss, divergence, agreement, and their errors over windows."""
     text = np.random.default_rng(5).integers(32, 127, 5 * LENGTH + 7).astype(np.uint8)
     (folder / "text").write_bytes(text.tobytes())
-    (folder / "llama/tokenizer.json").write_text(json.dumps(tokenizer()))
+    (folder / "llama/tokenizer.json").write_text(json.dumps(byte_tokenizer()))
     quantized = folder / "llama-q"
     for command in (
         ["quantize", folder / "llama", "-o", quantized, "--scheme", "int4_wo_32"],

@@ -1,56 +1,17 @@
 /* Decisions of a search: what is measured, what is chosen, and what rules make of it. */
-#include "engine_build.h"
+#include "made_source.h"
 
-#include "base/rng.h"
 #include "ir/infer.h"
 #include "search/decision.h"
 #include "sensitivity/sensitivity.h"
 
 #include <math.h>
 
-#define PLACES  (3 * 8 * 8)
-#define SAMPLES 40
-
 static struct by_recipe recipe;
 static struct by_quantize_options options;
 static struct by_quantization q;
 static struct by_judge *judge;
 static struct by_decisions d;
-
-/* --- Samples --- */
-
-struct source {
-    size_t next;
-    float values[PLACES];
-    struct by_array array;
-};
-
-static struct source source;
-static struct by_input_callback samples;
-
-static int next_sample(void *context, const struct by_array **arrays, size_t *count,
-                       const char **name, struct baryon_error *error)
-{
-    struct source *from = context;
-    (void)error;
-    if (from->next == SAMPLES)
-        return 0;
-    for (size_t i = 0; i < PLACES; i++)
-        from->values[i] = (float)by_rng_normal(3, from->next, i);
-    from->array = FLOATS("x", 4, ((const int64_t[]){1, 3, 8, 8}), from->values);
-    from->next++;
-    *arrays = &from->array;
-    *count = 1;
-    *name = "made";
-    return 1;
-}
-
-static int begin_again(void *context, struct baryon_error *error)
-{
-    (void)error;
-    ((struct source *)context)->next = 0;
-    return 0;
-}
 
 /* --- The model: of its layers one has a wide range, and another wide weights --- */
 
@@ -87,9 +48,7 @@ static struct baryon_model *made_model(void)
 
 static void set_options(unsigned threads)
 {
-    source = (struct source){.next = 0};
-    samples = (struct by_input_callback){
-        .next = next_sample, .rewind = begin_again, .context = &source, .count = SAMPLES};
+    begin_source();
     recipe = (struct by_recipe){
         .activation = {.elem = BY_ELEM_INT8, .symmetric = true},
         .weight = {.elem = BY_ELEM_INT8, .symmetric = true},

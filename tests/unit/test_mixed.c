@@ -1,53 +1,14 @@
 /* Layers in a narrower type where that costs little: which are found, and what is quantized. */
-#include "engine_build.h"
+#include "made_source.h"
 
-#include "base/rng.h"
 #include "ir/infer.h"
 #include "search/mixed.h"
-
-#define PLACES  (3 * 8 * 8)
-#define SAMPLES 40
 
 static struct by_recipe recipe;
 static struct by_quantize_options options;
 static struct by_quantization q;
 static struct by_mixed mixed;
 static struct baryon_model *model;
-
-/* --- Samples --- */
-
-struct source {
-    size_t next;
-    float values[PLACES];
-    struct by_array array;
-};
-
-static struct source source;
-static struct by_input_callback samples;
-
-static int next_sample(void *context, const struct by_array **arrays, size_t *count,
-                       const char **name, struct baryon_error *error)
-{
-    struct source *from = context;
-    (void)error;
-    if (from->next == SAMPLES)
-        return 0;
-    for (size_t i = 0; i < PLACES; i++)
-        from->values[i] = (float)by_rng_normal(3, from->next, i);
-    from->array = FLOATS("x", 4, ((const int64_t[]){1, 3, 8, 8}), from->values);
-    from->next++;
-    *arrays = &from->array;
-    *count = 1;
-    *name = "made";
-    return 1;
-}
-
-static int begin_again(void *context, struct baryon_error *error)
-{
-    (void)error;
-    ((struct source *)context)->next = 0;
-    return 0;
-}
 
 /* --- The model: the second of its layers has weights of a wide range --- */
 
@@ -81,9 +42,7 @@ static void make_model(void)
 
 static void set_options(unsigned threads, double goal)
 {
-    source = (struct source){.next = 0};
-    samples = (struct by_input_callback){
-        .next = next_sample, .rewind = begin_again, .context = &source, .count = SAMPLES};
+    begin_source();
     recipe = (struct by_recipe){
         .activation = {.elem = BY_ELEM_INT16, .symmetric = true},
         .weight = {.elem = BY_ELEM_INT16, .symmetric = true},

@@ -103,8 +103,4 @@ int by_decoder_logits(const struct by_decoder_run *run, size_t window, size_t fi
                       float *logits, struct baryon_error *err);
 void by_decoder_end(struct by_decoder_run *run);
 
-/* Bytes that a run takes at most. */
-uint64_t by_decoder_bytes(const struct by_decoder *decoder, size_t windows, size_t length,
-                          unsigned threads);
-
 #endif

@@ -42,7 +42,7 @@ struct by_decoder_work {
     size_t length;
     float *state; /* [length][hidden] */
     float *scratch;
-    size_t used, size; /* of scratch, in floats */
+    size_t used; /* of scratch, in floats */
 };
 
 /* Zeroed never; NULL cannot come out, by_decoder_scratch() says how much there has to be. */

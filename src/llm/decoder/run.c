@@ -167,12 +167,8 @@ static int step_windows(void *context, size_t begin, size_t end, unsigned worker
     const struct by_decoder *d = s->run->decoder;
     const size_t size = by_decoder_scratch(d, s->run->length);
     (void)worker;
-    struct by_decoder_work work = {.d = d,
-                                   .layer = s->layer,
-                                   .loaded = s->loaded,
-                                   .blas = s->blas,
-                                   .length = s->run->length,
-                                   .size = size};
+    struct by_decoder_work work = {
+        .d = d, .layer = s->layer, .loaded = s->loaded, .blas = s->blas, .length = s->run->length};
     work.scratch = by_alloc(size, sizeof *work.scratch, err);
     for (size_t i = begin; work.scratch && i < end; i++) {
         work.state = s->run->states + i * s->run->length * d->hidden;
@@ -251,18 +247,4 @@ void by_decoder_end(struct by_decoder_run *run)
     by_free(run->head);
     by_free(run->norm);
     *run = (struct by_decoder_run){0};
-}
-
-uint64_t by_decoder_bytes(const struct by_decoder *d, size_t windows, size_t length,
-                          unsigned threads)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < d->layers; i++) {
-        const size_t floats = floats_of_layer(d, &d->layer[i]);
-        most = floats > most ? floats : most;
-    }
-    if (d->vocab * d->hidden > most)
-        most = d->vocab * d->hidden;
-    return sizeof(float) * ((uint64_t)windows * length * d->hidden + most +
-                            (uint64_t)threads * by_decoder_scratch(d, length));
 }

@@ -1,5 +1,5 @@
 /*
- * A report as one page: HTML that needs nothing but itself.
+ * A report as one page of self-contained HTML.
  *
  * by_report_html() reads the JSON that --report writes (docs/design/report.md) and fills
  * assets/report.html with it. Sentences, figures and tables are in the page as they are;
