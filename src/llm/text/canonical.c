@@ -29,15 +29,7 @@ struct stretch {
 
 static uint8_t class_of(uint32_t code)
 {
-    size_t low = 0, high = by_unicode_classes_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (by_unicode_classes[middle] >> 8 <= code)
-            low = middle;
-        else
-            high = middle;
-    }
-    return by_unicode_classes[low] & 255;
+    return by_unicode_run(by_unicode_classes, by_unicode_classes_count, 8, code) & 255;
 }
 
 static int compare_codes(const uint32_t *key, const uint32_t *row, size_t count)

@@ -11,15 +11,9 @@ static const char names[BY_CATEGORIES][3] = {
 
 enum by_category by_category_of(uint32_t code)
 {
-    size_t low = 0, high = by_unicode_categories_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (by_unicode_categories[middle] >> 5 <= code)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (enum by_category)(by_unicode_categories[low] & 31);
+    const uint32_t run =
+        by_unicode_run(by_unicode_categories, by_unicode_categories_count, 5, code);
+    return (enum by_category)(run & 31);
 }
 
 uint32_t by_category_mask(const char *name, size_t size)

@@ -17,4 +17,19 @@ extern const size_t by_unicode_cuts_count;
 extern const uint32_t by_unicode_joins[];
 extern const size_t by_unicode_joins_count;
 
+/* The row of the run that a code point is in; rows have code points above `shift` bits. */
+static inline uint32_t by_unicode_run(const uint32_t *rows, size_t count, unsigned shift,
+                                      uint32_t code)
+{
+    size_t low = 0, high = count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (rows[middle] >> shift <= code)
+            low = middle;
+        else
+            high = middle;
+    }
+    return rows[low];
+}
+
 #endif
