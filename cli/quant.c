@@ -27,22 +27,9 @@ static void add_kind(struct by_quant *quant, enum by_quant_part role, enum by_qu
         quant->kinds[quant->kind_count++] = (struct by_quant_kind){role, grain, elem, 1};
 }
 
-/* The constant behind a value: an initializer or a Constant node's tensor; NULL: none. */
-static const struct baryon_tensor *constant(const struct baryon_value *value)
-{
-    if (!value)
-        return NULL;
-    if (value->initializer)
-        return value->initializer;
-    if (!value->producer || !by_node_is(value->producer, "Constant"))
-        return NULL;
-    const struct baryon_attribute *attr = by_node_attr(value->producer, "value");
-    return attr ? attr->t : NULL;
-}
-
 static enum by_quant_grain grain_of(const struct baryon_node *node)
 {
-    const struct baryon_tensor *scale = constant(by_node_in(node, 1));
+    const struct baryon_tensor *scale = by_value_constant(by_node_in(node, 1));
     size_t count;
     if (by_node_int(node, "block_size", 0) > 0)
         return BY_GRAIN_BLOCK;
@@ -53,7 +40,7 @@ static enum by_quant_grain grain_of(const struct baryon_node *node)
 
 static int64_t quantized_type(const struct baryon_node *node)
 {
-    const struct baryon_tensor *zero_point = constant(by_node_in(node, 2));
+    const struct baryon_tensor *zero_point = by_value_constant(by_node_in(node, 2));
     if (zero_point)
         return zero_point->data_type;
     return by_node_int(node, "output_dtype", BY_ELEM_UINT8);
@@ -68,7 +55,7 @@ void by_quant_look(struct by_quant *quant, const struct baryon_node *node)
     if (form != BY_QUANT_QDQ)
         return;
     const struct baryon_value *input = by_node_in(node, 0);
-    const struct baryon_tensor *weight = constant(input);
+    const struct baryon_tensor *weight = by_value_constant(input);
     if (!strcmp(node->op_type, "QuantizeLinear"))
         add_kind(quant, weight ? BY_PART_WEIGHT : BY_PART_ACTIVATION, grain_of(node),
                  quantized_type(node));

@@ -8,18 +8,6 @@
 
 /* --- Values and tensors --- */
 
-const struct baryon_tensor *by_profile_constant(const struct baryon_value *value)
-{
-    if (!value)
-        return NULL;
-    if (value->initializer)
-        return value->initializer;
-    if (!value->producer || !by_node_is(value->producer, "Constant"))
-        return NULL;
-    const struct baryon_attribute *attr = by_node_attr(value->producer, "value");
-    return attr ? attr->t : NULL;
-}
-
 struct by_profile_type by_profile_elem(int64_t elem)
 {
     const struct by_elem_info *info = by_elem_info(elem);

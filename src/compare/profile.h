@@ -91,7 +91,6 @@ int by_profile_values(const struct by_profile_tensor *tensor, struct by_arena *a
 /* The name without endings of Quark, ONNX Runtime and Baryon. */
 const char *by_profile_name(struct by_arena *arena, const char *name, struct baryon_error *err);
 
-const struct baryon_tensor *by_profile_constant(const struct baryon_value *value);
 /* Of a constant that becomes the value: a weight, or the bias of the layer that reads it. */
 enum by_role by_profile_role(const struct baryon_value *out);
 struct by_profile_type by_profile_elem(int64_t elem);

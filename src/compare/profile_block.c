@@ -67,7 +67,7 @@ static int add_rounded(struct by_profile *profile, const struct baryon_node *nod
 {
     const struct baryon_value *in = by_node_in(node, 0), *out = by_node_out(node, 0);
     struct by_profile_tensor tensor = {
-        .role = by_profile_constant(in) ? by_profile_role(out) : BY_ROLE_ACTIVATION,
+        .role = by_value_constant(in) ? by_profile_role(out) : BY_ROLE_ACTIVATION,
         .block = (size_t)by_node_int(node, "block_size", is_bfp(node) ? 8 : 32)};
     size_t at;
     if (!in || !out)

@@ -34,7 +34,7 @@ static struct by_profile_operand operand_of(const struct by_profile *profile,
         operand.name = tensor->role == BY_ROLE_ACTIVATION ? NULL : tensor->name;
         return operand;
     }
-    operand.stored = by_profile_constant(from);
+    operand.stored = by_value_constant(from);
     operand.name = operand.stored ? from->name : NULL;
     operand.type = by_profile_elem(operand.stored         ? operand.stored->data_type
                                    : value && value->elem ? value->elem

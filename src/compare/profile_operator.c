@@ -48,8 +48,8 @@ static const struct baryon_value *input_at(const struct baryon_node *node, int s
 static int64_t type_of_part(const struct baryon_node *node, const struct by_profile_slots *slots,
                             const struct baryon_value *value)
 {
-    const struct baryon_tensor *zeros = by_profile_constant(input_at(node, slots->zero)),
-                               *stored = by_profile_constant(value);
+    const struct baryon_tensor *zeros = by_value_constant(input_at(node, slots->zero)),
+                               *stored = by_value_constant(value);
     if (stored || zeros)
         return stored ? stored->data_type : zeros->data_type;
     return value && value->elem ? value->elem : BY_ELEM_UINT8;
@@ -60,7 +60,7 @@ static int add_part(struct by_profile *profile, const struct baryon_node *node,
                     enum by_role role, struct baryon_error *err)
 {
     struct by_profile_tensor tensor = {.role = role, .elem = type_of_part(node, slots, value)};
-    const struct baryon_tensor *stored = by_profile_constant(value);
+    const struct baryon_tensor *stored = by_value_constant(value);
     const size_t rank = stored ? stored->dims.count : 0;
     const bool is_conv = strstr(node->op_type, "Conv") != NULL;
     size_t at;
@@ -68,8 +68,8 @@ static int add_part(struct by_profile *profile, const struct baryon_node *node,
     tensor.type = by_profile_elem(tensor.elem);
     tensor.name = by_profile_name(&profile->arena, value->name, err);
     if (!tensor.name ||
-        by_profile_read(&profile->arena, by_profile_constant(input_at(node, slots->scale)),
-                        by_profile_constant(input_at(node, slots->zero)),
+        by_profile_read(&profile->arena, by_value_constant(input_at(node, slots->scale)),
+                        by_value_constant(input_at(node, slots->zero)),
                         is_conv || !rank ? 0 : (int)rank - 1, &tensor.params, err) < 0 ||
         by_profile_add(profile, &tensor, &at, err) < 0)
         return -1;
@@ -82,7 +82,7 @@ static int add_constant(struct by_profile *profile, const struct baryon_node *no
                         struct baryon_error *err)
 {
     const struct baryon_value *value = input_at(node, slots->value);
-    const struct baryon_tensor *stored = by_profile_constant(value);
+    const struct baryon_tensor *stored = by_value_constant(value);
     const struct by_elem_info *info = stored ? by_elem_info(stored->data_type) : NULL;
     if (!info || info->class != BY_CLASS_INT || by_profile_holds(profile, value) != BY_NO_ROW)
         return 0;
@@ -96,7 +96,7 @@ static int add_dynamic(struct by_profile *profile, const struct baryon_node *nod
     size_t at;
     if (!by_node_in(node, 0) || !by_node_out(node, 0))
         return 0;
-    if (by_profile_constant(by_node_in(node, 0)))
+    if (by_value_constant(by_node_in(node, 0)))
         tensor.role = BY_ROLE_WEIGHT;
     tensor.type = by_profile_elem(tensor.elem);
     tensor.name = by_profile_name(&profile->arena, by_node_in(node, 0)->name, err);

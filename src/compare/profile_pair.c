@@ -23,10 +23,10 @@ enum by_role by_profile_role(const struct baryon_value *out)
 
 static int64_t type_of_half(const struct baryon_node *node)
 {
-    const struct baryon_tensor *zeros = by_profile_constant(by_node_in(node, 2));
+    const struct baryon_tensor *zeros = by_value_constant(by_node_in(node, 2));
     const struct baryon_value *integers =
         by_form_dequantizes(node) ? by_node_in(node, 0) : by_node_out(node, 0);
-    const struct baryon_tensor *stored = by_profile_constant(integers);
+    const struct baryon_tensor *stored = by_value_constant(integers);
     if (zeros || stored)
         return zeros ? zeros->data_type : stored->data_type;
     if (integers && integers->elem)
@@ -37,7 +37,7 @@ static int64_t type_of_half(const struct baryon_node *node)
 /* Counted from the front. */
 static int axis_of_half(const struct baryon_node *node)
 {
-    const struct baryon_tensor *stored = by_profile_constant(by_node_in(node, 0));
+    const struct baryon_tensor *stored = by_value_constant(by_node_in(node, 0));
     const struct baryon_value *in = by_node_in(node, 0);
     const int64_t axis = by_node_int(node, "axis", 1);
     const int64_t rank = stored      ? (int64_t)stored->dims.count
@@ -52,16 +52,16 @@ static int add_half(struct by_profile *profile, const struct baryon_node *node, 
     struct by_profile_tensor tensor = {.elem = type_of_half(node), .role = BY_ROLE_ACTIVATION};
     const struct baryon_value *out = by_node_out(node, 0);
     size_t at;
-    tensor.stored = by_profile_constant(by_node_in(node, 0));
+    tensor.stored = by_value_constant(by_node_in(node, 0));
     if (tensor.stored)
         tensor.role = by_profile_role(out);
     tensor.type = by_profile_elem(tensor.elem);
     tensor.block = (size_t)by_node_int(node, "block_size", 0);
     tensor.name = by_profile_name(&profile->arena, name, err);
     if (!tensor.name ||
-        by_profile_read(&profile->arena, by_profile_constant(by_node_in(node, 1)),
-                        by_profile_constant(by_node_in(node, 2)), axis_of_half(node),
-                        &tensor.params, err) < 0 ||
+        by_profile_read(&profile->arena, by_value_constant(by_node_in(node, 1)),
+                        by_value_constant(by_node_in(node, 2)), axis_of_half(node), &tensor.params,
+                        err) < 0 ||
         by_profile_add(profile, &tensor, &at, err) < 0)
         return -1;
     return by_profile_set_holds(profile, out, at, err);
@@ -74,7 +74,7 @@ static int add_dequantize(struct by_profile *profile, const struct baryon_node *
     const size_t held = by_profile_holds(profile, in);
     if (held != BY_NO_ROW)
         return by_profile_set_holds(profile, out, held, err);
-    return add_half(profile, node, by_profile_constant(in) ? in->name : out->name, err);
+    return add_half(profile, node, by_value_constant(in) ? in->name : out->name, err);
 }
 
 /* --- Casts to floats of fewer bits and back --- */
@@ -104,7 +104,7 @@ static int add_cast(struct by_profile *profile, const struct baryon_node *node,
     const struct baryon_value *in = by_node_in(node, 0), *out = by_node_out(node, 0);
     const size_t held = by_profile_holds(profile, in);
     const int64_t to = by_node_int(node, "to", 0);
-    const struct baryon_tensor *stored = by_profile_constant(in);
+    const struct baryon_tensor *stored = by_value_constant(in);
     struct by_profile_tensor tensor = {.stored = stored,
                                        .role = stored ? by_profile_role(out) : BY_ROLE_ACTIVATION};
     size_t at;

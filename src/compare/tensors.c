@@ -232,7 +232,7 @@ static struct side float_side(const struct by_profile *profile, const char *name
     const struct baryon_value *value = by_graph_value(profile->model->graph, name);
     if (!value)
         return (struct side){0};
-    const struct baryon_tensor *stored = by_profile_constant(value);
+    const struct baryon_tensor *stored = by_value_constant(value);
     const int64_t elem = stored ? stored->data_type : value->elem;
     return (struct side){.stored = stored, .type = elem ? by_elem_name(elem) : "float32"};
 }

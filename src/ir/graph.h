@@ -234,4 +234,7 @@ bool by_node_remove_attr(struct baryon_node *node, const char *name);
 /* Works out from scratch whether all of the above holds; for tests. */
 int by_graph_verify(const struct baryon_model *model, struct baryon_error *err);
 
+/* The tensor of an initializer or of a Constant node; NULL: it is none. */
+const struct baryon_tensor *by_value_constant(const struct baryon_value *value);
+
 #endif

@@ -174,3 +174,15 @@ struct baryon_graph *by_node_nested(const struct baryon_node *node, struct by_ne
     }
     return NULL;
 }
+
+const struct baryon_tensor *by_value_constant(const struct baryon_value *value)
+{
+    if (!value)
+        return NULL;
+    if (value->initializer)
+        return value->initializer;
+    if (!value->producer || !by_node_is(value->producer, "Constant"))
+        return NULL;
+    const struct baryon_attribute *attr = by_node_attr(value->producer, "value");
+    return attr ? attr->t : NULL;
+}

@@ -186,14 +186,7 @@ static void put_tensor(const struct by_report_tensor *tensor, const struct by_vi
                        struct by_json *json)
 {
     by_json_open(json, NULL, '{');
-    by_json_text(json, "name", row->tensor);
-    by_json_text(json, "role", by_role_name(row->role));
-    by_json_text(json, "type", row->type);
-    by_json_text(json, "why", row->why);
-    if (*row->remarks)
-        by_json_text(json, "remarks", row->remarks);
-    if (row->shares)
-        by_json_text(json, "shares", row->shares);
+    by_view_row_json(row, json);
     put_params(tensor, row, json);
     by_number_json(json, "min", 7, tensor->min);
     by_number_json(json, "max", 7, tensor->max);

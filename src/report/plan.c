@@ -58,20 +58,25 @@ static void nodes_json(const struct by_plan_view *view, struct by_json *json)
     by_json_close(json, ']');
 }
 
+void by_view_row_json(const struct by_view_row *row, struct by_json *json)
+{
+    by_json_text(json, "name", row->tensor);
+    by_json_text(json, "role", by_role_name(row->role));
+    by_json_text(json, "type", row->type);
+    by_json_text(json, "why", row->why);
+    if (*row->remarks)
+        by_json_text(json, "remarks", row->remarks);
+    if (row->shares)
+        by_json_text(json, "shares", row->shares);
+}
+
 static void rows_json(const struct by_plan_view *view, struct by_json *json)
 {
     by_json_open(json, "tensors", '[');
     for (size_t i = 0; i < view->row_count; i++) {
         const struct by_view_row *row = &view->rows[i];
         by_json_open(json, NULL, '{');
-        by_json_text(json, "name", row->tensor);
-        by_json_text(json, "role", by_role_name(row->role));
-        by_json_text(json, "type", row->type);
-        by_json_text(json, "why", row->why);
-        if (*row->remarks)
-            by_json_text(json, "remarks", row->remarks);
-        if (row->shares)
-            by_json_text(json, "shares", row->shares);
+        by_view_row_json(row, json);
         by_json_int(json, "scales", (int64_t)row->params);
         if (row->params) {
             by_json_double(json, "scale", row->scale);

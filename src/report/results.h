@@ -28,6 +28,8 @@ void by_seconds_json(const struct by_quantize_report *report, const struct by_re
 void by_plan_coverage_json(const struct by_plan_view *view, struct by_json *json);
 /* These, "nodes", "tensors". */
 void by_plan_view_json(const struct by_plan_view *view, struct by_json *json);
+/* What a tensor is, without its parameters: members of an open object. */
+void by_view_row_json(const struct by_view_row *row, struct by_json *json);
 /* "quantized", "float", "other" */
 const char *by_node_state_name(enum by_node_state state);
 /* "activation", "weight", "bias" */
