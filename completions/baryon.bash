@@ -160,7 +160,7 @@ _baryon()
     quantize:--domain) words='auto onnx microsoft' ;;
     quantize:--activation) words='int4 uint4 int8 uint8 int16 uint16 bf16 fp16 fp8_e4m3 fp8_e5m2 bfp16 bfp16_raised mx4 mx6 mx9 mxint8 mxfp8_e5m2 mxfp8_e4m3 mxfp6_e3m2 mxfp6_e2m3 mxfp4_e2m1' ;;
     quantize:--activation-scale) words='float32 float16 pow2 int16' ;;
-    quantize:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy distribution minmse-pow2-percentile distribution-p3 minmse-pow2-common stddev' ;;
+    quantize:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy distribution minmse-pow2-percentile distribution-p3 minmse-pow2-common stddev output' ;;
     quantize:--activation-headroom) return ;;
     quantize:--wide-below) return ;;
     quantize:--percentile) return ;;
@@ -260,7 +260,7 @@ _baryon()
     plan:--domain) words='auto onnx microsoft' ;;
     plan:--activation) words='int4 uint4 int8 uint8 int16 uint16 bf16 fp16 fp8_e4m3 fp8_e5m2 bfp16 bfp16_raised mx4 mx6 mx9 mxint8 mxfp8_e5m2 mxfp8_e4m3 mxfp6_e3m2 mxfp6_e2m3 mxfp4_e2m1' ;;
     plan:--activation-scale) words='float32 float16 pow2 int16' ;;
-    plan:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy distribution minmse-pow2-percentile distribution-p3 minmse-pow2-common stddev' ;;
+    plan:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy distribution minmse-pow2-percentile distribution-p3 minmse-pow2-common stddev output' ;;
     plan:--activation-headroom) return ;;
     plan:--wide-below) return ;;
     plan:--percentile) return ;;
@@ -361,7 +361,7 @@ _baryon()
     sensitivity:--domain) words='auto onnx microsoft' ;;
     sensitivity:--activation) words='int4 uint4 int8 uint8 int16 uint16 bf16 fp16 fp8_e4m3 fp8_e5m2 bfp16 bfp16_raised mx4 mx6 mx9 mxint8 mxfp8_e5m2 mxfp8_e4m3 mxfp6_e3m2 mxfp6_e2m3 mxfp4_e2m1' ;;
     sensitivity:--activation-scale) words='float32 float16 pow2 int16' ;;
-    sensitivity:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy distribution minmse-pow2-percentile distribution-p3 minmse-pow2-common stddev' ;;
+    sensitivity:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy distribution minmse-pow2-percentile distribution-p3 minmse-pow2-common stddev output' ;;
     sensitivity:--activation-headroom) return ;;
     sensitivity:--wide-below) return ;;
     sensitivity:--percentile) return ;;

@@ -93,7 +93,8 @@ struct by_calibrator {
                  struct baryon_error *err);
     bool (*suits)(const struct by_calib_target *target); /* NULL: any */
     const char *instead; /* what to take for targets that do not suit; may be NULL */
-    bool votes; /* asks for votes of single samples, for symmetric targets: calib/votes.h */
+    bool votes;      /* asks for votes of single samples, for symmetric targets: calib/votes.h */
+    bool by_outputs; /* samples choose factors of the range by the model's outputs */
 };
 
 const struct by_calibrator *const *by_calibrators(size_t *count);

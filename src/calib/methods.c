@@ -16,6 +16,7 @@ static const struct by_calibrator *const methods[] = {&by_calib_minmax,
                                                       &by_calib_distribution_p3,
                                                       &by_calib_minmse_pow2_common,
                                                       &by_calib_stddev,
+                                                      &by_calib_output,
                                                       NULL};
 
 const struct by_calibrator *const *by_calibrators(size_t *count)

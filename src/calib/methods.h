@@ -9,7 +9,7 @@
 extern const struct by_calibrator by_calib_minmax, by_calib_nonoverflow, by_calib_percentile,
     by_calib_layerwise_percentile, by_calib_minmse, by_calib_minmse_pow2, by_calib_entropy,
     by_calib_distribution, by_calib_distribution_p3, by_calib_minmse_pow2_percentile,
-    by_calib_minmse_pow2_common, by_calib_stddev;
+    by_calib_minmse_pow2_common, by_calib_stddev, by_calib_output;
 
 /* --- Options of several methods --- */
 

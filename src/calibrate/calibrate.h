@@ -53,6 +53,11 @@ struct by_calibrate_options {
      * settings they are taken, *begun becomes NULL, and calibration goes on behind them. That
      * those are the samples is for the caller to know. NULL: none. */
     struct by_stats **begun;
+    /* Gets statistics of all samples but the last ones: a quarter of all, `aside` at most. NULL
+     * comes out where there are several passes, or what was taken up reaches further. NULL: not
+     * wanted. */
+    struct by_stats **part;
+    uint64_t aside;
     /* Called when a stage begins and after every sample, in their order, and asked whether to stop:
      * true ends with BARYON_ERR_CANCELLED after the samples in hand were finished and the
      * checkpoint was written. May be NULL. */

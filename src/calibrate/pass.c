@@ -143,10 +143,41 @@ static int park(struct by_calibration *calibration, size_t pass, struct by_stats
     return *stats ? 0 : by_fail(err, BARYON_ERR_IO, "a checkpoint cannot be read");
 }
 
+/* Where the last samples begin that others hold out; 0: nobody does. */
+static uint64_t end_of_part(const struct by_calibration *calibration)
+{
+    const struct by_calibrate_options *options = calibration->options;
+    const uint64_t count = calibration->range.end - calibration->range.begin;
+    const uint64_t share = count / 2 < options->aside ? count / 2 : options->aside;
+    return options->part && share && calibration->plan.pass_count == 1
+               ? calibration->range.end - share
+               : 0;
+}
+
+/* Runs those before them, and copies what is known then. */
+static int run_part(struct by_calibration *calibration, struct by_stats *stats,
+                    struct baryon_error *err)
+{
+    const uint64_t all = calibration->range.end, end = end_of_part(calibration);
+    if (!end || by_stats_covered(stats) > end - calibration->range.begin)
+        return 0;
+    const uint64_t taken_up = by_stats_covered(stats);
+    calibration->range.end = end;
+    const int status = by_calibration_stage(calibration, 0, stats, err);
+    calibration->range.end = all;
+    if (status < 0 || start_pass(calibration, 0, calibration->options->part, err) < 0 ||
+        by_stats_merge(*calibration->options->part, stats, err) < 0 ||
+        by_calibration_stage(calibration, 0, stats, err) < 0)
+        return -1;
+    calibration->report.taken_up = taken_up;
+    return 0;
+}
+
 static int run_pass(struct by_calibration *calibration, size_t pass, struct by_stats **stats,
                     struct baryon_error *err)
 {
     if (take_up_pass(calibration, pass, stats, err) < 0 ||
+        (pass == 0 && run_part(calibration, *stats, err) < 0) ||
         by_calibration_stage(calibration, pass, *stats, err) < 0)
         return -1;
     return pass + 1 < calibration->plan.pass_count ? park(calibration, pass, stats, err) : 0;

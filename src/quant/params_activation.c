@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "quant/known.h"
 #include "quant/params_internal.h"
+#include "quant/range_factor.h"
 #include "quant/weights_search.h"
 
 #include <math.h>
@@ -177,18 +178,25 @@ static int settle_input(struct by_quant_plan *plan, size_t index, struct baryon_
                            row->range.low, row->range.high);
 }
 
+static bool has_own_range(const struct by_quant_row *row)
+{
+    return row->role == BY_ROLE_ACTIVATION && row->shares == BY_NO_ROW && !row->has_params;
+}
+
 int by_params_activations(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
                           struct baryon_error *err)
 {
     if (find_ranges(plan, stats, pool, err))
         return -1;
-    for (size_t i = 0; i < plan->rows.count; i++) {
-        struct by_quant_row *row = &plan->rows.at[i];
-        if (row->role != BY_ROLE_ACTIVATION || row->shares != BY_NO_ROW || row->has_params)
-            continue;
-        if ((row->range_of != BY_NO_ROW && !row->has_range && borrow(plan, i, err)) ||
-            settle_input(plan, i, err) || by_params_of_range(plan, row, err))
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (has_own_range(&plan->rows.at[i]) &&
+            ((plan->rows.at[i].range_of != BY_NO_ROW && !plan->rows.at[i].has_range &&
+              borrow(plan, i, err)) ||
+             settle_input(plan, i, err)))
             return -1;
-    }
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (has_own_range(&plan->rows.at[i]) && (by_range_factor_apply(plan, i, err) < 0 ||
+                                                 by_params_of_range(plan, &plan->rows.at[i], err)))
+            return -1;
     return 0;
 }

@@ -178,6 +178,12 @@ struct by_own_sqnr {
     double sqnr;
 };
 
+/* What the range of an activation of 8 bits is multiplied by. */
+struct by_range_factor {
+    const char *tensor;
+    double factor;
+};
+
 struct by_recipe {
     const char *preset; /* NULL: none */
     struct by_arena *arena;
@@ -196,6 +202,11 @@ struct by_recipe {
         const struct by_own_sqnr *at;
         size_t count;
     } own;
+    struct { /* sorted by name; what samples chose by the outputs of the model */
+        const struct by_range_factor *at;
+        size_t count;
+        bool on; /* they apply */
+    } factors;
     struct {                /* layers in a narrower type, where that costs little */
         const char *narrow; /* as rules have types; NULL: none */
         double goal;        /* dB on held-out samples; 0: all layers, without a search */

@@ -289,6 +289,10 @@ static int calibrate(struct by_quantization *q, struct baryon_error *err)
         return 0;
     options.model = options.data = "";
     options.begun = &q->begun;
+    if (by_choose_holds_out(q)) {
+        options.part = &q->part;
+        options.aside = BY_TRIAL_ASIDE;
+    }
     return by_calibrate(&q->stats, q->model, q->options->data, &options, &q->report.calibration,
                         err);
 }
@@ -323,6 +327,17 @@ static int choose_again(struct by_quantization *q, struct baryon_error *err)
     if (by_choose_calibrated(q, &changed, err) < 0)
         return -1;
     if (!changed)
+        return 0;
+    return place_again(q, err) < 0 || find_params(q, err) < 0 || refine(q, err) < 0 ? -1 : 0;
+}
+
+static int choose_ranges(struct by_quantization *q, struct baryon_error *err)
+{
+    if (!q->options->choose_ranges)
+        return 0;
+    if (q->options->choose_ranges(q, err) < 0)
+        return -1;
+    if (!q->recipe.factors.on)
         return 0;
     return place_again(q, err) < 0 || find_params(q, err) < 0 || refine(q, err) < 0 ? -1 : 0;
 }
@@ -367,7 +382,7 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||
         run_stage(q, "refine", refine, err) < 0 || run_stage(q, "compare", choose_again, err) < 0 ||
-        run_stage(q, "biases", correct, err) < 0 ||
+        choose_ranges(q, err) < 0 || run_stage(q, "biases", correct, err) < 0 ||
         run_stage(q, "round", by_rounding_solve, err) < 0)
         return -1;
     return 0;
@@ -393,9 +408,11 @@ void by_quantization_close(struct by_quantization *q)
     by_frame_release(&q->floats);
     by_free(q->report.solved.layers);
     by_free(q->own);
+    by_free(q->factors);
     by_known_close(q->known);
     by_trial_close(q->trial);
     by_stats_close(q->begun);
+    by_stats_close(q->part);
     by_stats_close(q->stats);
     by_quant_plan_close(q->plan);
     by_origins_close(q->origins);

@@ -106,10 +106,12 @@ static void put_choices(const struct by_quantize_report *report, struct by_json 
         by_json_text(json, "text", made->text);
         by_json_double(json, "gain_db", made->gain);
         by_json_int(json, "samples", (int64_t)made->samples);
-        if (made->tensors) {
+        if (made->undone)
+            by_json_bool(json, "undone", true);
+        if (made->tensors)
             by_json_int(json, "tensors", (int64_t)made->tensors);
+        if (made->macs_share > 0)
             by_json_double(json, "macs_share", made->macs_share);
-        }
         by_json_close(json, '}');
     }
     by_json_close(json, ']');

@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "calibrate/begin.h"
 #include "onnx/load.h"
+#include "search/ranges.h"
 
 #include <string.h>
 
@@ -62,6 +63,7 @@ static int take_options(struct by_auto_candidate *candidate, const struct by_aut
         return -1;
     options->folder = base->folder;
     options->keeps_float = keeps;
+    options->choose_ranges = by_output_ranges;
     if (options->recipe->rounding != BY_ROUNDING_NEAREST)
         options->checkpoint = base->solved;
     options->calibrate.model = options->calibrate.data = "";

@@ -37,7 +37,7 @@ static size_t add_source(struct by_decisions *d, size_t row, bool weight)
     return d->source_count++;
 }
 
-static bool same_grid(const struct by_params *one, const struct by_params *other)
+bool by_decide_same_grid(const struct by_params *one, const struct by_params *other)
 {
     return one->count == 1 && other->count == 1 && one->scales && other->scales &&
            one->scales[0] == other->scales[0] &&
@@ -68,7 +68,7 @@ static size_t first_row(const struct by_quant_plan *plan, size_t row)
         const size_t before = row_before(plan, at);
         const size_t owner = before == BY_NO_ROW ? BY_NO_ROW : by_quant_owner(plan, before);
         if (owner == BY_NO_ROW || owner == at ||
-            !same_grid(by_quant_params(plan, owner), by_quant_params(plan, at)))
+            !by_decide_same_grid(by_quant_params(plan, owner), by_quant_params(plan, at)))
             return at;
         at = owner;
     }
@@ -125,10 +125,10 @@ static int list_sources(struct by_decisions *d, struct baryon_error *err)
     for (size_t i = 0; i < count; i++) {
         if (is_activation(&plan->rows.at[i]))
             list_activation(d, i);
-        else if (plan->rows.at[i].role != BY_ROLE_BIAS)
+        else if (plan->rows.at[i].role != BY_ROLE_BIAS && !d->work->options.activations)
             d->work->source_of[i] = add_source(d, i, true);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !d->work->options.activations; i++)
         if (plan->rows.at[i].role == BY_ROLE_BIAS)
             list_bias(d, i);
     return 0;
@@ -235,7 +235,7 @@ static int list_layers(struct by_decisions *d, struct baryon_error *err)
     if (!work->layers || !work->inputs)
         return -1;
     work->place_count = d->source_count; /* the first places are those of tensors */
-    for (size_t i = 0; i < plan->node_count; i++)
+    for (size_t i = 0; i < plan->node_count && !work->options.activations; i++)
         if (plan->nodes[i].node->graph == plan->model->graph &&
             add_layer(d, &plan->nodes[i], err) < 0)
             return -1;

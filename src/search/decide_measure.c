@@ -31,6 +31,7 @@ struct group {
 struct measuring {
     const struct by_decisions *d;
     const bool *on;            /* [set * source_count + source] */
+    const double *factors;     /* the same of scales; NULL: 1 */
     double *places;            /* [set * dims]; NULL: not wanted */
     struct by_judgement *each; /* [set * samples + sample]; NULL: not wanted */
 };
@@ -61,8 +62,9 @@ static int run_each(void *context, size_t begin, size_t end, unsigned worker,
     for (size_t i = begin; i < end; i++) {
         const size_t set = i / d->samples, index = i % d->samples;
         if (by_switches_run(
-                d->work->switches, measuring->on + set * d->source_count, sample_at(d, index),
-                index, measuring->each ? &measuring->each[i] : NULL,
+                d->work->switches, measuring->on + set * d->source_count,
+                measuring->factors ? measuring->factors + set * d->source_count : NULL,
+                sample_at(d, index), index, measuring->each ? &measuring->each[i] : NULL,
                 measuring->places ? measuring->places + set * d->work->noise.dims : NULL, err) < 0)
             return -1;
     }
@@ -75,6 +77,13 @@ static int run_sets(struct by_decisions *d, struct measuring *measuring, size_t 
     measuring->d = d;
     d->runs += sets * d->samples;
     return by_par_for(d->q->pool, sets * d->samples, 1, run_each, measuring, err);
+}
+
+int by_decide_run_factors(struct by_decisions *d, const bool *on, const double *factors,
+                          size_t sets, double *places, struct baryon_error *err)
+{
+    struct measuring measuring = {.on = on, .factors = factors, .places = places};
+    return run_sets(d, &measuring, sets, err);
 }
 
 /* --- Groups --- */

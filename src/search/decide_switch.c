@@ -31,47 +31,87 @@ struct by_switches {
     struct by_arena arena; /* names */
     struct constant *constants;
     size_t constant_count;
-    const char *bits; /* name of the input of bools; NULL: no activation is switched */
-    bool *switched;   /* by source: it has a place among the bools */
-    size_t first;     /* of the judge's kept samples, the first one that judges */
+    const char *bits;   /* name of the input of bools; NULL: no activation is switched */
+    const char *scales; /* name of the input of scales; NULL: they are constants */
+    float *own;         /* scales as they are, by source */
+    size_t first;       /* of the judge's kept samples, the first one that judges */
 };
 
 struct opening {
     struct by_switches *switches;
     struct by_draft draft;
-    size_t *rows;               /* of the whole plan, by row of the draft's */
-    struct baryon_value *input; /* of bools */
-    struct baryon_value **bit;  /* by source: its scalar; NULL: not made yet */
+    size_t *rows;                /* of the whole plan, by row of the draft's */
+    struct baryon_value *input;  /* of bools */
+    struct baryon_value **bit;   /* by source: its scalar; NULL: not made yet */
+    struct baryon_value *scales; /* input of scales; NULL: they are constants */
+    struct baryon_value **scale; /* the same of scales */
 };
 
 /* --- Activations --- */
 
-static struct baryon_value *scalar_of(struct opening *opening, size_t source,
+/* Element of a list that is an input, as a scalar. */
+static struct baryon_value *scalar_of(struct opening *opening, struct baryon_value *list,
+                                      size_t source, struct baryon_value **known,
                                       struct baryon_error *err)
 {
     struct baryon_model *model = opening->draft.model;
     const int64_t place = (int64_t)source;
-    if (opening->bit[source])
-        return opening->bit[source];
+    if (*known)
+        return *known;
     const char *name = by_model_fresh_name(model, "switch_place", err);
     const char *out = name ? by_model_fresh_name(model, "switch", err) : NULL;
     struct baryon_tensor *tensor =
         out ? by_tensor_new(model, name, BY_ELEM_INT64, NULL, 0, &place, sizeof place, err) : NULL;
     struct baryon_value *inputs[] = {
-        opening->input, tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL};
+        list, tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL};
     if (!inputs[1])
         return NULL;
     const struct baryon_node *node =
         by_graph_add_node(model->graph, "Gather", NULL, out, inputs, 2, &out, 1, err);
-    opening->switches->switched[source] = true;
-    return opening->bit[source] = node ? by_node_out(node, 0) : NULL;
+    return *known = node ? by_node_out(node, 0) : NULL;
 }
+
+static struct baryon_value *bit_of(struct opening *opening, size_t source, struct baryon_error *err)
+{
+    return scalar_of(opening, opening->input, source, &opening->bit[source], err);
+}
+
+/* --- Scales --- */
+
+static bool has_scale(const struct baryon_node *node, const char *type)
+{
+    return node && !strcmp(node->op_type, type) && node->input.count > 1;
+}
+
+/* Both nodes of a pair get the source's scale, if that is theirs. exact: what the pair reads. */
+static int tune_pair(struct opening *opening, size_t index, size_t source,
+                     const struct baryon_value *quantized, struct baryon_error *err)
+{
+    const struct by_decisions *d = opening->switches->d;
+    const struct by_quant_plan *plan = d->q->plan;
+    struct baryon_node *after = quantized->producer;
+    const struct baryon_value *integers =
+        has_scale(after, "DequantizeLinear") ? by_node_in(after, 0) : NULL;
+    struct baryon_node *before = integers ? integers->producer : NULL;
+    if (!opening->scales || !has_scale(before, "QuantizeLinear") ||
+        plan->rows.at[opening->rows[index]].converts != BY_NO_ROW ||
+        !by_decide_same_grid(by_quant_params(plan, opening->rows[index]),
+                             by_quant_params(plan, d->sources[source].row)))
+        return 0;
+    struct baryon_value *scale =
+        scalar_of(opening, opening->scales, source, &opening->scale[source], err);
+    return !scale || by_node_set_input(before, 1, scale, err) < 0
+               ? -1
+               : by_node_set_input(after, 1, scale, err);
+}
+
+/* --- Switches --- */
 
 static int switch_value(struct opening *opening, size_t source, struct baryon_value *exact,
                         struct baryon_value *quantized, struct baryon_error *err)
 {
     struct baryon_model *model = opening->draft.model;
-    struct baryon_value *inputs[] = {scalar_of(opening, source, err), quantized, exact};
+    struct baryon_value *inputs[] = {bit_of(opening, source, err), quantized, exact};
     const char *out = inputs[0] ? by_model_fresh_name(model, "switched", err) : NULL;
     if (!out)
         return -1;
@@ -97,23 +137,51 @@ static int switch_row(struct opening *opening, size_t index, struct baryon_error
         if (!value || !value->producer || value == row->value ||
             !strcmp(value->producer->op_type, "Where"))
             continue;
-        if (switch_value(opening, source, row->value, value, err) < 0)
+        if (tune_pair(opening, index, source, value, err) < 0 ||
+            switch_value(opening, source, row->value, value, err) < 0)
             return -1;
     }
     return 0;
 }
 
-static int add_bits(struct opening *opening, struct baryon_error *err)
+/* Of an element for each source. */
+static struct baryon_value *add_list(struct opening *opening, const char *called, int64_t elem,
+                                     struct baryon_error *err)
 {
     struct baryon_model *model = opening->draft.model;
     struct by_shape *shape = by_shape_new(&model->arena, 1, err);
     if (!shape)
-        return -1;
+        return NULL;
     shape->dims[0].size = (int64_t)opening->switches->d->source_count;
-    const char *name = by_model_fresh_name(model, "switches", err);
-    struct by_type *type = name ? by_type_tensor(model, BY_ELEM_BOOL, shape, err) : NULL;
-    opening->input = type ? by_graph_add_input(model->graph, name, type, err) : NULL;
-    return opening->input ? 0 : -1;
+    const char *name = by_model_fresh_name(model, called, err);
+    struct by_type *type = name ? by_type_tensor(model, elem, shape, err) : NULL;
+    return type ? by_graph_add_input(model->graph, name, type, err) : NULL;
+}
+
+static int add_lists(struct opening *opening, struct baryon_error *err)
+{
+    const struct by_decisions *d = opening->switches->d;
+    float *own = opening->switches->own;
+    opening->input = add_list(opening, "switches", BY_ELEM_BOOL, err);
+    if (!opening->input || !d->work->options.activations)
+        return opening->input ? 0 : -1;
+    for (size_t i = 0; i < d->source_count; i++) {
+        const struct by_params *params = by_quant_params(d->q->plan, d->sources[i].row);
+        own[i] = params->count && params->scales ? params->scales[0] : 1;
+    }
+    opening->scales = add_list(opening, "scales", BY_ELEM_FLOAT, err);
+    return opening->scales ? 0 : -1;
+}
+
+/* What nothing reads is no input; NULL then. */
+static int name_list(struct by_switches *switches, const struct baryon_value *list,
+                     struct baryon_value *const *read, const char **name, struct baryon_error *err)
+{
+    bool any = false;
+    for (size_t i = 0; list && i < switches->d->source_count; i++)
+        any = any || read[i];
+    *name = any ? by_arena_text(&switches->arena, list->name, strlen(list->name), err) : NULL;
+    return any && !*name ? -1 : 0;
 }
 
 /* Ranges do not take the place of nodes where they may be switched off. */
@@ -124,18 +192,14 @@ static int switch_activations(struct opening *opening, struct baryon_error *err)
     for (size_t i = 0; i < plan->node_count; i++)
         plan->nodes[i].folded = false;
     const size_t rows = plan->rows.count;
-    if (by_lower_qdq(plan, switches->d->q->pool, err) < 0 || add_bits(opening, err) < 0)
+    if (by_lower_qdq(plan, switches->d->q->pool, err) < 0 || add_lists(opening, err) < 0)
         return -1;
     for (size_t i = 0; i < rows; i++)
         if (switch_row(opening, i, err) < 0)
             return -1;
-    bool any = false;
-    for (size_t i = 0; i < switches->d->source_count; i++)
-        any = any || switches->switched[i];
-    if (any)
-        switches->bits = by_arena_text(&switches->arena, opening->input->name,
-                                       strlen(opening->input->name), err);
-    return any && !switches->bits ? -1 : 0;
+    return name_list(switches, opening->input, opening->bit, &switches->bits, err) < 0
+               ? -1
+               : name_list(switches, opening->scales, opening->scale, &switches->scales, err);
 }
 
 /* --- Constants --- */
@@ -283,14 +347,17 @@ int by_switches_open(struct by_switches **out, const struct by_decisions *d,
     by_arena_init(&switches->arena, 0);
     switches->d = d;
     switches->first = by_judge_kept(d->judge) - by_judge_count(d->judge);
-    switches->switched = by_alloc_zero(d->source_count + 1, sizeof *switches->switched, err);
+    switches->own = by_alloc_zero(d->source_count + 1, sizeof *switches->own, err);
     struct opening opening = {.switches = switches};
     opening.rows = by_alloc_zero(d->q->plan->rows.count + 1, sizeof *opening.rows, err);
     opening.bit = by_alloc_zero(d->source_count + 1, sizeof(void *), err);
-    const int status =
-        switches->switched && opening.rows && opening.bit ? open_model(&opening, err) : -1;
+    opening.scale = by_alloc_zero(d->source_count + 1, sizeof(void *), err);
+    const int status = switches->own && opening.rows && opening.bit && opening.scale
+                           ? open_model(&opening, err)
+                           : -1;
     by_free(opening.rows);
     by_free((void *)opening.bit);
+    by_free((void *)opening.scale);
     by_draft_close(&opening.draft);
     return status;
 }
@@ -305,16 +372,16 @@ void by_switches_close(struct by_switches *switches)
         by_free(switches->constants[i].rounded);
     }
     by_free(switches->constants);
-    by_free(switches->switched);
+    by_free(switches->own);
     by_arena_release(&switches->arena);
     by_free(switches);
 }
 
 /* --- Runs --- */
 
-/* The sample's inputs, the bools, the constants. */
-static size_t fill_inputs(const struct by_switches *switches, const bool *on, size_t sample,
-                          struct by_array *inputs)
+/* The sample's inputs, the bools, the scales, the constants. */
+static size_t fill_inputs(const struct by_switches *switches, const bool *on, const float *scales,
+                          size_t sample, struct by_array *inputs)
 {
     size_t count;
     const struct by_array *own =
@@ -327,6 +394,13 @@ static size_t fill_inputs(const struct by_switches *switches, const bool *on, si
                                             .dims = {(int64_t)switches->d->source_count},
                                             .data = on,
                                             .size = switches->d->source_count};
+    if (switches->scales)
+        inputs[count++] = (struct by_array){.name = switches->scales,
+                                            .elem = BY_ELEM_FLOAT,
+                                            .rank = 1,
+                                            .dims = {(int64_t)switches->d->source_count},
+                                            .data = scales,
+                                            .size = switches->d->source_count * sizeof *scales};
     for (size_t i = 0; i < switches->constant_count; i++) {
         const struct constant *constant = &switches->constants[i];
         inputs[count] = constant->array;
@@ -337,19 +411,34 @@ static size_t fill_inputs(const struct by_switches *switches, const bool *on, si
     return count;
 }
 
-int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample, size_t index,
-                    struct by_judgement *judgement, double *places, struct baryon_error *err)
+static int run_session(const struct by_switches *switches, const bool *on, const double *factors,
+                       size_t sample, struct by_run **run, struct baryon_error *err)
+{
+    const struct by_decisions *d = switches->d;
+    size_t ports;
+    by_judge_inputs(d->judge, switches->first + sample, &ports);
+    struct by_array *inputs = by_alloc(ports + switches->constant_count + 2, sizeof *inputs, err);
+    float *scales = by_alloc(d->source_count + 1, sizeof *scales, err);
+    int status = inputs && scales ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < d->source_count; i++)
+        scales[i] = switches->own[i] * (float)(factors ? factors[i] : 1);
+    if (status == 0)
+        status =
+            by_session_run(switches->session, inputs,
+                           fill_inputs(switches, on, scales, sample, inputs), NULL, 0, run, err);
+    by_free(inputs);
+    by_free(scales);
+    return status;
+}
+
+int by_switches_run(const struct by_switches *switches, const bool *on, const double *factors,
+                    size_t sample, size_t index, struct by_judgement *judgement, double *places,
+                    struct baryon_error *err)
 {
     const struct by_decisions *d = switches->d;
     struct by_run *run;
-    size_t ports, count;
-    by_judge_inputs(d->judge, switches->first + sample, &ports);
-    struct by_array *inputs = by_alloc(ports + switches->constant_count + 1, sizeof *inputs, err);
-    if (!inputs)
-        return -1;
-    count = fill_inputs(switches, on, sample, inputs);
-    int status = by_session_run(switches->session, inputs, count, NULL, 0, &run, err);
-    by_free(inputs);
+    size_t count;
+    int status = run_session(switches, on, factors, sample, &run, err);
     if (status < 0)
         return -1;
     const struct by_array *outputs = by_run_outputs(run, &count);

@@ -108,9 +108,10 @@ struct by_decisions {
 typedef bool by_decide_progress_fn(void *context, const char *what, size_t done, size_t all);
 
 struct by_decide_options {
-    size_t samples; /* to measure on, of those that judge; 0: as many as `runs` allows */
-    size_t runs;    /* of the session with switches at most, about; 0: no limit. With fewer than
-                       there are sources, neighbours are measured together and the worst are split */
+    size_t samples;   /* to measure on, of those that judge; 0: as many as `runs` allows */
+    size_t runs;      /* of the session with switches at most, about; 0: no limit. With fewer than
+                         there are sources, neighbours are measured together and the worst are split */
+    bool activations; /* no other sources, and no layers: for by_decisions_ranges() */
     const struct by_map *names; /* tensors that rules may speak of: those of the user's model; NULL:
                                    all that the plan has, which equalization may have added */
     by_decide_progress_fn *progress; /* may be NULL */
@@ -129,6 +130,17 @@ int by_decisions_measure(struct by_decisions *d, struct baryon_error *err);
 /* The same in place: of the decisions in `on`, what removing each source's noise gains then. Where
  * errors do not add this is the better model for what is chosen next. */
 int by_decisions_measure_around(struct by_decisions *d, const bool *on, struct baryon_error *err);
+
+/* --- Ranges --- */
+
+/* After by_decisions_measure() of activations alone: factors of ranges with which the errors at the
+ * outputs are least together. Up to `most` sources, those with most noise, are measured with each
+ * factor. chosen: by source, 1: as it is. *gain: dB of activations alone, as measured. Where a
+ * factor may not apply (quant/range_factor.h) ranges stay. */
+int by_decisions_ranges(struct by_decisions *d, size_t most, double *chosen, double *gain,
+                        struct baryon_error *err);
+/* The row has a range of its own, which is that of the source. */
+bool by_decisions_has_range(const struct by_decisions *d, size_t source, size_t row);
 
 /* --- Choosing --- */
 

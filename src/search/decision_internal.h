@@ -7,6 +7,7 @@
  *   decide_switch.c     the model whose sources are switched on and off
  *   decide_noise.c      errors at the outputs, as vectors
  *   decide_measure.c    noise of sources
+ *   decide_ranges.c     factors of ranges, by the errors that each makes
  *   decide_state.c      the additive model of a set of decisions
  *   decide_choose.c     the set that meets a goal
  *   decide_candidate.c  real candidates
@@ -118,6 +119,8 @@ double by_decide_factor(const struct by_tensor_spec *from, const struct by_tenso
 
 /* --- decide_list.c --- */
 
+bool by_decide_same_grid(const struct by_params *one, const struct by_params *other);
+
 int by_decide_list(struct by_decisions *d, struct baryon_error *err);
 
 /* --- decide_cost.c --- */
@@ -178,13 +181,19 @@ void by_decide_state_read(const struct by_decide_state *state, bool *on);
 int by_switches_open(struct by_switches **switches, const struct by_decisions *d,
                      struct baryon_error *err);
 void by_switches_close(struct by_switches *switches);
-/* One sample with those sources on; index: among those that are measured on. judgement: NULL: not
- * asked for; places: of the noise, or NULL. */
-int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample, size_t index,
-                    struct by_judgement *judgement, double *places, struct baryon_error *err);
+/* One sample with those sources on; index: among those that are measured on. factors: of the
+ * scales, by source; NULL: as they are, as without options.activations. judgement: NULL: not asked
+ * for; places: of the noise, or NULL. */
+int by_switches_run(const struct by_switches *switches, const bool *on, const double *factors,
+                    size_t sample, size_t index, struct by_judgement *judgement, double *places,
+                    struct baryon_error *err);
 
 /* --- decide_measure.c --- */
 
+/* The same sources in several sets, each with factors of its own: places of all samples, which
+ * begin as zeros. on, factors: by set and source. */
+int by_decide_run_factors(struct by_decisions *d, const bool *on, const double *factors,
+                          size_t sets, double *places, struct baryon_error *err);
 /* Fails where that was the time to stop. */
 int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done, size_t all,
                     struct baryon_error *err);

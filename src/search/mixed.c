@@ -8,6 +8,7 @@
 #include "onnx/load.h"
 #include "quant/floats.h"
 #include "search/decision.h"
+#include "search/ranges.h"
 #include "trial/candidate.h"
 #include "trial/judge.h"
 
@@ -380,10 +381,11 @@ int by_mixed_open(struct by_mixed *mixed, struct by_quantization *q, struct bary
     const struct by_recipe *asked = options->recipe;
     struct by_mixed_report report = {0};
     *mixed = (struct by_mixed){.options = *options, .recipe = *asked};
+    mixed->options.choose_ranges = by_output_ranges;
     by_arena_init(&mixed->arena, 0);
     *q = (struct by_quantization){0};
     if (!asked->mixed.narrow)
-        return by_quantization_open(q, model, options, err);
+        return by_quantization_open(q, model, &mixed->options, err);
     if (refuse_same_types(asked, err) < 0 || add_operators(mixed, model, asked, err) < 0)
         return -1;
     take_rules(mixed, &mixed->recipe);

@@ -19,8 +19,9 @@ enum by_edit_kind {
     BY_EDIT_LOGARITHMS,        /* value: enum by_logarithms */
     BY_EDIT_WEIGHT_METHOD,     /* value: the recipe's other method of weights */
     BY_EDIT_ACTIVATION_METHOD, /* value: enum by_other_method */
-    BY_EDIT_WIDE,  /* value: SQNR of tensors by themselves, in dB, below which they have 16 bits */
-    BY_EDIT_PAIRS, /* value: pairs that no layer reads are there */
+    BY_EDIT_WIDE,   /* value: SQNR of tensors by themselves, in dB, below which they have 16 bits */
+    BY_EDIT_PAIRS,  /* value: pairs that no layer reads are there */
+    BY_EDIT_RANGES, /* value: how many of the recipe's factors of ranges apply, all of them */
     BY_EDIT_KINDS,
 };
 

@@ -25,6 +25,8 @@ const struct by_choice_row *by_choices(size_t *count);
 /* Makes all of them: q->recipe is edited. *changed: Q/DQ pairs have to be inserted again. Samples
  * that are absent, or come only once, leave everything as it is. */
 int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err);
+/* Whether some of them are judged on samples that their ranges are not of. */
+bool by_choose_holds_out(const struct by_quantization *q);
 /* The same after calibration. */
 int by_choose_calibrated(struct by_quantization *q, bool *changed, struct baryon_error *err);
 

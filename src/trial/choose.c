@@ -44,6 +44,22 @@ static bool can_judge(const struct by_quantization *q)
            by_recipe_needs_data(&q->recipe) && q->plan->node_count <= BY_TRIAL_NODES_MOST;
 }
 
+/* Methods cut values off: of samples that ranges are of none lies beyond them. */
+static bool holds_out(const struct by_choice_row *row)
+{
+    return row->kind == BY_EDIT_ACTIVATION_METHOD;
+}
+
+bool by_choose_holds_out(const struct by_quantization *q)
+{
+    size_t count;
+    const struct by_choice_row *rows = by_choices(&count);
+    bool any = q->recipe.activation.method && q->recipe.activation.method->by_outputs;
+    for (size_t i = 0; i < count; i++)
+        any = any || (holds_out(&rows[i]) && rows[i].applies(q->plan));
+    return any && can_judge(q);
+}
+
 static size_t count_open(const struct by_quantization *q, bool calibrated)
 {
     size_t count, open = 0;

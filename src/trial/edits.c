@@ -230,6 +230,23 @@ static const char *describe_pairs(int value, char *text, size_t size)
     return text;
 }
 
+/* --- Factors of ranges --- */
+
+static int apply_factors(struct by_recipe *recipe, int value, struct baryon_error *err)
+{
+    (void)value;
+    (void)err;
+    recipe->factors.on = true;
+    return 0;
+}
+
+static const char *describe_factors(int value, char *text, size_t size)
+{
+    (void)snprintf(text, size, "ranges of %d activation%s by the outputs", value,
+                   value == 1 ? "" : "s");
+    return text;
+}
+
 /* --- The rows --- */
 
 static const struct by_edit edits[BY_EDIT_KINDS] = {
@@ -253,6 +270,7 @@ static const struct by_edit edits[BY_EDIT_KINDS] = {
                                    .config = set_activation_method,
                                    .describe = describe_activation_method},
     [BY_EDIT_WIDE] = {.name = "wide", .config = set_wide, .describe = describe_wide},
+    [BY_EDIT_RANGES] = {.name = "ranges", .config = apply_factors, .describe = describe_factors},
     [BY_EDIT_PAIRS] = {.name = "pairs", .config = keep_pairs, .describe = describe_pairs},
 };
 

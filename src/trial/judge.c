@@ -108,6 +108,12 @@ static int pass_over(struct by_judge *judge, size_t most, struct baryon_error *e
     return 0;
 }
 
+static int skip(struct by_judge *judge, uint64_t count, struct baryon_error *err)
+{
+    judge->next += count;
+    return count ? by_input_find_count(judge->input, err) : 0;
+}
+
 static int read_samples(struct by_judge *judge, const struct by_judge_options *options,
                         struct baryon_error *err)
 {
@@ -117,6 +123,7 @@ static int read_samples(struct by_judge *judge, const struct by_judge_options *o
         by_input_open_for(&judge->input, judge->session, options->samples, options->data,
                           &options->input, err) < 0 ||
         (options->last && pass_over(judge, options->aside, err) < 0) ||
+        skip(judge, options->skip, err) < 0 ||
         keep_until(judge, options->look + options->aside, err) < 0)
         return -1;
     const bool fewer = options->shares && judge->count < options->look + options->aside;

@@ -11,14 +11,19 @@
 #include "quant/plan.h"
 #include "reconstruct/reconstruct.h"
 
+struct by_quantization;
+
 struct by_quantize_options {
     const struct by_recipe *recipe;
     const char *data;  /* samples as by_input_open() takes them; NULL where none are needed */
     const char *stats; /* statistics of an earlier run instead of samples; NULL: none */
     struct by_calibrate_options
-        calibrate;            /* of samples, session, progress; not what is looked at */
-    const char *folder;       /* for temporary files; NULL: the system's */
-    const char *checkpoint;   /* of solved layers, taken up by the same run; NULL: none */
+        calibrate;          /* of samples, session, progress; not what is looked at */
+    const char *folder;     /* for temporary files; NULL: the system's */
+    const char *checkpoint; /* of solved layers, taken up by the same run; NULL: none */
+    /* What chooses q->recipe.factors, by a layer above (search/ranges.h); NULL: nothing. Parameters
+     * are found again where they are on then. */
+    int (*choose_ranges)(struct by_quantization *q, struct baryon_error *err);
     bool keeps_float;         /* as it is before biases make up for anything */
     const char *dump_passes;  /* folder for the model after each pass; NULL: none */
     const struct by_log *log; /* may be NULL */
@@ -33,6 +38,7 @@ struct by_choice_made {
     char text[64];      /* "16 bits below 35 dB" */
     double gain;        /* dB on those samples */
     size_t samples;
+    bool undone;       /* these did not confirm it */
     size_t tensors;    /* that change; 0: not counted */
     double macs_share; /* of multiply-adds that read them */
 };
@@ -94,8 +100,10 @@ struct by_quantization {
     bool begun_by_channel;      /* what is observed then has channels, too */
     struct by_known *known;     /* parameters of the model's constants */
     struct by_stats *stats;     /* NULL: none needed */
+    struct by_stats *part;      /* without the last samples, which choices are judged on; or NULL */
     struct by_own_sqnr *own;    /* what recipe.own lists; or NULL */
-    bool corrects;              /* biases, as asked for or as samples said */
+    struct by_range_factor *factors; /* what recipe.factors lists; or NULL */
+    bool corrects;                   /* biases, as asked for or as samples said */
     struct by_pool *pool;
     struct by_quantize_report report;
 };

@@ -12,7 +12,7 @@
 /* Samples that judge: as many as have so many values in the model together, of those limits, and
  * so many bytes of inputs are kept. */
 #define ASIDE_LEAST 8
-#define ASIDE_MOST  48
+#define ASIDE_MOST  BY_TRIAL_ASIDE
 #define JUDGED      ((uint64_t)64 << 20)
 #define KEPT        ((uint64_t)64 << 20)
 
@@ -135,7 +135,10 @@ static int open_judge(struct by_trial *trial, size_t look, bool judges, struct b
         .unsaturated = !all->recipe->compat,
     };
     options.input.log = NULL;
-    if (options.input.random)
+    if (trial->q->part && !look) {
+        options.skip = by_stats_covered(trial->q->part);
+        options.aside = BY_TRIAL_ASIDE;
+    } else if (options.input.random)
         options.input.count = look + ASIDE_MOST;
     if (judges && trial->q->exact.count && by_frame_copy(&trial->q->exact, &trial->exact, err) < 0)
         return -1;
@@ -224,11 +227,11 @@ static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error 
     return rewind_samples(trial, err);
 }
 
-/* All candidates share what calibration saw. */
+/* All candidates share what calibration saw, or what it saw before the samples that judge. */
 static int share_calibration(struct by_trial *trial, struct baryon_error *err)
 {
-    trial->seen[0].stats = trial->q->stats;
-    (void)by_stats_find(trial->q->stats, ""); /* from here on it is only read */
+    trial->seen[0].stats = trial->q->part ? trial->q->part : trial->q->stats;
+    (void)by_stats_find(trial->seen[0].stats, ""); /* from here on it is only read */
     if (rewind_samples(trial, err) < 0 || open_judge(trial, 0, true, err) < 0)
         return -1;
     return take_more(trial, err);
@@ -297,7 +300,7 @@ void by_trial_close(struct by_trial *trial)
         if (trial->seen[i].known != trial->q->known)
             by_known_close(trial->seen[i].known);
         by_known_close(trial->seen[i].ranges);
-        if (trial->seen[i].stats != trial->q->stats)
+        if (trial->seen[i].stats != trial->q->stats && trial->seen[i].stats != trial->q->part)
             by_stats_close(trial->seen[i].stats);
     }
     for (size_t i = 0; i < trial->entry_count; i++) {

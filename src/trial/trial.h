@@ -15,6 +15,9 @@ struct by_trial;
  * more than this, for every candidate. */
 #define BY_TRIAL_NODES_MOST 3000
 
+/* Samples that judge at most. */
+#define BY_TRIAL_ASIDE 48
+
 /* What the samples say, each by itself; they live as long as the trial. */
 struct by_trial_score {
     const struct by_judgement *each;
@@ -26,7 +29,8 @@ struct by_trial_score {
  * to be judged. candidates: how many are going to be tried at most, for the progress. */
 int by_trial_open(struct by_trial **trial, struct by_quantization *quantization, size_t candidates,
                   struct baryon_error *err);
-/* After calibration: q->stats are those of every candidate, and all samples judge. */
+/* After calibration. Where there is q->part, it is the statistics of every candidate, and the
+ * samples behind it judge; else those are q->stats, and all samples judge. */
 int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *quantization,
                              size_t candidates, struct baryon_error *err);
 /* Statistics with channels of the model as it is; NULL: it has no ranges. */

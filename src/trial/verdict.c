@@ -40,6 +40,7 @@ static const struct by_threshold integers[BY_VERDICT_RULES] = {
     [BY_VERDICT_WIDER] = {1, 1, BY_MEASURE_ALL,
                           "more tensors of 16 bits rarely lose; with two errors "
                           "a text detector stayed 4 dB below"},
+    [BY_VERDICT_RANGES] = {0.1, 0.5, BY_MEASURE_ALL, "as BY_VERDICT_UNEQUALIZED"},
     [BY_VERDICT_PAIRS] =
         {0.1, 1, BY_MEASURE_ALL,
          "none of fourteen networks is 0.2 dB better with them, seven lose 3 to 31 dB"},
@@ -68,6 +69,7 @@ static const struct by_threshold exponents[BY_VERDICT_RULES] = {
     [BY_VERDICT_WIDE] = {1, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_WIDER] = {1, 1, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_UNSOLVED] = {0.1, 1, BY_MEASURE_ALL, "as of integers"},
+    [BY_VERDICT_RANGES] = {0.1, 0.5, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_PAIRS] = {0.1, 1, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_SOLVED] = {0, 1, BY_MEASURE_EITHER,
                            "171 solutions on 96 other samples: +2.46 dB in the mean, two lose more "

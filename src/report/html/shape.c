@@ -134,6 +134,7 @@ static const struct member choice[] = {
     {"text", TEXT, NULL, false},
     {"gain_db", NUMBER, NULL, false},
     {"samples", NUMBER, NULL, false},
+    {"undone", BOOL, NULL, false},
     {"tensors", NUMBER, NULL, false},
     {"macs_share", NUMBER, NULL, false},
     {0},
