@@ -386,7 +386,8 @@ static int compare_choices(const struct tuning *tuning, double *chosen, const do
     return 0;
 }
 
-static int choose(struct tuning *tuning, double *chosen, double *gain, struct baryon_error *err)
+static int measure_and_choose(struct tuning *tuning, double *chosen, double *gain,
+                              struct baryon_error *err)
 {
     double *other = by_alloc(tuning->d->source_count + 1, sizeof *other, err);
     int status = other ? measure_tuned(tuning, err) : -1;
@@ -419,7 +420,7 @@ int by_decisions_ranges(struct by_decisions *d, size_t most, double *chosen, dou
     int status = tuning.tuned && tuning.room && tuning.sum && tuning.change ? 0 : -1;
     if (status == 0) {
         list_tuned(&tuning, most);
-        status = choose(&tuning, chosen, gain, err);
+        status = measure_and_choose(&tuning, chosen, gain, err);
     }
     by_free(tuning.change);
     by_free(tuning.sum);

@@ -46,13 +46,13 @@ static int refuse(const struct by_quantization *q, struct baryon_error *err)
                                               : "provide rewind, or another method");
 }
 
-static int rewind_samples(const struct by_quantization *q, struct baryon_error *err)
+static int begin_samples_again(const struct by_quantization *q, struct baryon_error *err)
 {
     const struct by_input_callback *samples = q->options->calibrate.samples;
     return samples ? samples->rewind(samples->context, err) : 0;
 }
 
-static int open_judge(struct choosing *choosing, struct baryon_error *err)
+static int open_measuring_judge(struct choosing *choosing, struct baryon_error *err)
 {
     const struct by_quantization *q = choosing->q;
     struct by_judge_options options = {
@@ -65,18 +65,18 @@ static int open_judge(struct choosing *choosing, struct baryon_error *err)
         .unsaturated = true,
     };
     options.input.log = NULL;
-    if (rewind_samples(q, err) < 0 ||
+    if (begin_samples_again(q, err) < 0 ||
         (q->exact.count && by_frame_copy(&q->exact, &choosing->exact, err) < 0) ||
         by_judge_open(&choosing->judge, choosing->exact ? choosing->exact : q->model, &options,
                       err) < 0 ||
         by_judge_references(choosing->judge, q->pool, err) < 0)
         return -1;
-    return rewind_samples(q, err);
+    return begin_samples_again(q, err);
 }
 
 /* --- Measuring --- */
 
-static bool go_on(void *context, const char *what, size_t done, size_t all)
+static bool go_on_with_ranges(void *context, const char *what, size_t done, size_t all)
 {
     const struct by_calibrate_options *calibrate = context;
     const struct by_calibrate_progress now = {
@@ -98,8 +98,10 @@ static int measure(struct choosing *choosing, struct baryon_error *err)
     static const struct by_target_ladder none;
     struct by_quantization *q = choosing->q;
     struct by_calibrate_options calibrate = q->options->calibrate;
-    const struct by_decide_options options = {
-        .activations = true, .runs = runs_of(q), .progress = go_on, .context = &calibrate};
+    const struct by_decide_options options = {.activations = true,
+                                              .runs = runs_of(q),
+                                              .progress = go_on_with_ranges,
+                                              .context = &calibrate};
     struct by_decisions *d = &choosing->d;
     if (by_decisions_open(d, q, choosing->judge, &none, &options, err) < 0)
         return -1;
@@ -133,13 +135,13 @@ static int list_choice(struct choosing *choosing, size_t *sources, struct baryon
     return 0;
 }
 
-static int choose(struct choosing *choosing, size_t *sources, struct baryon_error *err)
+static int choose_factors(struct choosing *choosing, size_t *sources, struct baryon_error *err)
 {
     struct by_quantization *q = choosing->q;
     const bool borrows = q->floats.count > 0; /* decisions read the float model there */
     if (!borrows && by_frame_take(&q->floats, q->model, err) < 0)
         return -1;
-    int status = open_judge(choosing, err);
+    int status = open_measuring_judge(choosing, err);
     if (status == 0)
         status = measure(choosing, err);
     if (status == 0)
@@ -155,8 +157,8 @@ static int choose(struct choosing *choosing, size_t *sources, struct baryon_erro
 
 /* --- Judging --- */
 
-static void report(struct by_quantization *q, size_t sources, const struct by_trial_score *with,
-                   const struct by_trial_score *without)
+static void report_ranges(struct by_quantization *q, size_t sources,
+                          const struct by_trial_score *with, const struct by_trial_score *without)
 {
     struct by_choice_made *made =
         by_trial_report_choice(q, BY_EDIT_RANGES, (int)sources, with, without);
@@ -181,7 +183,7 @@ static int judge(struct by_quantization *q, size_t sources, struct baryon_error 
     const int status = by_trial_contest(trial, candidates, 2, scores, err);
     if (status == 0) {
         q->recipe.factors.on = by_trial_prefers(q, BY_VERDICT_RANGES, &scores[1], &scores[0]);
-        report(q, sources, &scores[1], &scores[0]);
+        report_ranges(q, sources, &scores[1], &scores[0]);
     }
     by_trial_close(trial);
     return status;
@@ -202,7 +204,7 @@ int by_output_ranges(struct by_quantization *q, struct baryon_error *err)
                BY_TRIAL_NODES_MOST);
         return 0;
     }
-    if (by_floats_align(q->model, err) < 0 || choose(&choosing, &sources, err) < 0)
+    if (by_floats_align(q->model, err) < 0 || choose_factors(&choosing, &sources, err) < 0)
         return -1;
     by_log(q->options->log, BY_LOG_INFO,
            "ranges by the outputs: %zu activations change, %.2f dB better with float weights",

@@ -33,7 +33,7 @@ struct by_judge_options {
         *reference;     /* an open one, the caller's, of one thread; NULL: opens its own */
     size_t look, aside; /* so many samples are for looking at, so many behind them judge */
     size_t most;        /* that judge, when more are taken later */
-    uint64_t skip; /* so many samples of the data come before the first one */
+    uint64_t skip;      /* so many samples of the data come before the first one */
     /* None is for looking at: the last ones judge, a quarter of all at most, and the others are
      * left to whoever reads them as well; of a single sample none. */
     bool last;
