@@ -209,6 +209,39 @@ static void test_undone_leaves_everything(void **state)
     close_quantization();
 }
 
+/* --- Samples that are held out --- */
+
+static struct by_range range_in(struct by_stats *stats, const char *name)
+{
+    const struct by_tensor_stats *tensor = by_stats_find(stats, name);
+    const struct by_calib_target target = {.qmin = -127, .qmax = 127, .symmetric = true};
+    struct by_range range;
+    assert_non_null(tensor);
+    assert_ok(by_calibrator_find("minmse")->range(&tensor->sketch, &target,
+                                                  &recipe.activation.calib, &range, &err));
+    return range;
+}
+
+/* Choices are judged with statistics that are those of the first half alone. */
+static void test_the_first_half_is_known(void **state)
+{
+    (void)state;
+    set_options("output", BY_SCALE_FLOAT32);
+    assert_ok(by_quantization_open(&q, made_model(0), &options, &err));
+    assert_int_equal(by_stats_covered(q.part), SAMPLES / 2);
+    assert_int_equal(by_stats_covered(q.stats), SAMPLES);
+    const struct by_range part = range_in(q.part, "b"), all = range_in(q.stats, "b");
+    close_quantization();
+    set_options("minmse", BY_SCALE_FLOAT32);
+    options.calibrate.input.count = SAMPLES / 2;
+    assert_ok(by_quantization_open(&q, made_model(0), &options, &err));
+    assert_null(q.part);
+    const struct by_range half = range_in(q.stats, "b");
+    assert_true(part.high == half.high && part.low == half.low && part.error == half.error);
+    assert_true(all.error != half.error);
+    close_quantization();
+}
+
 /* --- Where a factor may not apply --- */
 
 static void test_given_ranges_stay(void **state)
@@ -250,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_what_nothing_reads_is_cut_off),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_undone_leaves_everything),
+        cmocka_unit_test(test_the_first_half_is_known),
         cmocka_unit_test(test_given_ranges_stay),
         cmocka_unit_test(test_samples_that_come_once_are_refused),
     };
