@@ -1,5 +1,6 @@
 /* Shares sessions among candidates that differ in parameters of activations alone. */
 #include "trial/trial_internal.h"
+
 /* Of the model without the table of its pairs. NULL: it has to be opened, into the place that is
  * returned in *made. Whoever opens the same one at that moment is waited for. */
 static struct by_trial_session *find_open(struct by_trial *trial, struct by_hash128 key,
