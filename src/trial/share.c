@@ -65,6 +65,7 @@ int by_trial_open_session(struct by_trial *trial, struct by_trial_entry *entry,
 {
     struct by_trial_session *made = NULL, *shared;
     struct by_hash128 key;
+    by_pair_table_release(&entry->table);
     if (by_pairs_join_open(model, &entry->table, err) < 0 ||
         by_model_content_hash(model, &key, err) < 0)
         return -1;
