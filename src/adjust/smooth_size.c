@@ -25,7 +25,40 @@ static bool same_size(struct size one, struct size other)
                            : other.number < 0 && one.of == other.of && one.axis == other.axis;
 }
 
-static struct size size_along(const struct baryon_value *value, size_t axis, unsigned depth);
+/* What was found in one walk: sums of residual networks read a value by twice as many ways with
+ * each layer. Of those that share a place the last one is kept. */
+#define KNOWN 256
+
+struct known {
+    const struct baryon_value *value;
+    size_t axis;
+    unsigned left; /* of the depth, when it was found */
+    struct size size;
+};
+
+struct memory {
+    struct known known[KNOWN];
+    bool cut; /* the depth ended something since */
+};
+
+struct walk {
+    unsigned left; /* of the depth */
+    struct memory *memory;
+};
+
+static struct walk deeper(struct walk walk)
+{
+    walk.left--;
+    return walk;
+}
+
+static bool is_cut(struct walk walk)
+{
+    walk.memory->cut |= !walk.left;
+    return !walk.left;
+}
+
+static struct size size_along(const struct baryon_value *value, size_t axis, struct walk walk);
 
 /* --- Entries of a shape that is computed --- */
 
@@ -57,10 +90,10 @@ static size_t length_of(const struct baryon_value *value)
                : (size_t)(value->shape->dims[0].size > 0 ? value->shape->dims[0].size : 0);
 }
 
-static bool entry_of(const struct baryon_value *value, size_t at, unsigned depth,
+static bool entry_of(const struct baryon_value *value, size_t at, struct walk walk,
                      struct size *entry);
 
-static bool entry_of_concat(const struct baryon_node *node, size_t at, unsigned depth,
+static bool entry_of_concat(const struct baryon_node *node, size_t at, struct walk walk,
                             struct size *entry)
 {
     for (size_t i = 0; i < node->input.count; i++) {
@@ -69,13 +102,13 @@ static bool entry_of_concat(const struct baryon_node *node, size_t at, unsigned 
         if (!length)
             return false;
         if (at < length)
-            return entry_of(part, at, depth, entry);
+            return entry_of(part, at, walk, entry);
         at -= length;
     }
     return false;
 }
 
-static bool entry_of_gather(const struct baryon_node *node, size_t at, unsigned depth,
+static bool entry_of_gather(const struct baryon_node *node, size_t at, struct walk walk,
                             struct size *entry)
 {
     int64_t index = 0;
@@ -85,10 +118,10 @@ static bool entry_of_gather(const struct baryon_node *node, size_t at, unsigned 
         !constant_entry(which, at, &index, &count) || at >= count)
         return false;
     index += index < 0 ? (int64_t)length_of(in) : 0;
-    return index >= 0 && entry_of(in, (size_t)index, depth, entry);
+    return index >= 0 && entry_of(in, (size_t)index, walk, entry);
 }
 
-static bool entry_of(const struct baryon_value *value, size_t at, unsigned depth,
+static bool entry_of(const struct baryon_value *value, size_t at, struct walk walk,
                      struct size *entry)
 {
     static const char *const same[] = {"Unsqueeze", "Squeeze", "Cast", "Identity", "Reshape", NULL};
@@ -99,18 +132,18 @@ static bool entry_of(const struct baryon_value *value, size_t at, unsigned depth
         *entry = fixed(number);
         return at < count;
     }
-    if (!node || !depth)
+    if (!node || is_cut(walk))
         return false;
     if (by_node_is(node, "Shape") && by_node_in(node, 0) && !by_node_int(node, "start", 0)) {
-        *entry = size_along(by_node_in(node, 0), at, depth - 1);
+        *entry = size_along(by_node_in(node, 0), at, deeper(walk));
         return true;
     }
     if (by_node_is(node, "Concat"))
-        return entry_of_concat(node, at, depth - 1, entry);
+        return entry_of_concat(node, at, deeper(walk), entry);
     if (by_node_is(node, "Gather"))
-        return entry_of_gather(node, at, depth - 1, entry);
+        return entry_of_gather(node, at, deeper(walk), entry);
     return by_node_is_one_of(node, same) && by_node_in(node, 0) &&
-           entry_of(by_node_in(node, 0), at, depth - 1, entry);
+           entry_of(by_node_in(node, 0), at, deeper(walk), entry);
 }
 
 /* --- Sizes of what a node gives --- */
@@ -127,7 +160,7 @@ static size_t rank_of(const struct baryon_value *value)
 
 /* Axis `behind` from the end, of tensors that are spread over each other. */
 static struct size joined(const struct baryon_value *out, size_t axis,
-                          const struct baryon_value *const *in, size_t count, unsigned depth)
+                          const struct baryon_value *const *in, size_t count, struct walk walk)
 {
     const size_t behind = rank_of(out) - axis;
     struct size size = fixed(1);
@@ -136,7 +169,7 @@ static struct size joined(const struct baryon_value *out, size_t axis,
             return itself(out, axis);
         if (behind > rank_of(in[i]))
             continue;
-        const struct size one = size_along(in[i], rank_of(in[i]) - behind, depth - 1);
+        const struct size one = size_along(in[i], rank_of(in[i]) - behind, deeper(walk));
         if (one.number > 1)
             return one;
         if (one.number == 1)
@@ -150,39 +183,39 @@ static struct size joined(const struct baryon_value *out, size_t axis,
 }
 
 static struct size size_of_matmul(const struct baryon_node *node, const struct baryon_value *out,
-                                  size_t axis, unsigned depth)
+                                  size_t axis, struct walk walk)
 {
     const struct baryon_value *const in[] = {by_node_in(node, 0), by_node_in(node, 1)};
     const size_t behind = rank_of(out) - axis;
     if (!in[0] || !in[1] || rank_of(in[0]) < 2 || rank_of(in[1]) < 2)
         return itself(out, axis);
     if (behind == 1)
-        return size_along(in[1], rank_of(in[1]) - 1, depth - 1);
+        return size_along(in[1], rank_of(in[1]) - 1, deeper(walk));
     if (behind == 2)
-        return size_along(in[0], rank_of(in[0]) - 2, depth - 1);
-    return joined(out, axis, in, 2, depth);
+        return size_along(in[0], rank_of(in[0]) - 2, deeper(walk));
+    return joined(out, axis, in, 2, walk);
 }
 
 static struct size size_of_transpose(const struct baryon_node *node, const struct baryon_value *out,
-                                     size_t axis, unsigned depth)
+                                     size_t axis, struct walk walk)
 {
     const struct baryon_attribute *perm = by_node_attr(node, "perm");
     const size_t rank = rank_of(out);
     if (rank_of(by_node_in(node, 0)) != rank || (perm && perm->ints.count != rank))
         return itself(out, axis);
     return size_along(by_node_in(node, 0), perm ? (size_t)perm->ints.at[axis] : rank - 1 - axis,
-                      depth - 1);
+                      deeper(walk));
 }
 
 /* What is left of all elements: sizes that both sides have cancel. */
 static struct size rest_of(const struct baryon_node *node, const struct baryon_value *out,
-                           size_t axis, const struct size *entries, unsigned depth)
+                           size_t axis, const struct size *entries, struct walk walk)
 {
     const struct baryon_value *in = by_node_in(node, 0);
     int64_t above = 1, below = 1;
     bool used[BY_RANK_MAX] = {false};
     for (size_t i = 0; i < rank_of(in); i++) {
-        const struct size size = size_along(in, i, depth - 1);
+        const struct size size = size_along(in, i, deeper(walk));
         size_t k = 0;
         while (k < rank_of(out) && (k == axis || used[k] || !same_size(size, entries[k])))
             k++;
@@ -204,24 +237,24 @@ static struct size rest_of(const struct baryon_node *node, const struct baryon_v
 }
 
 static struct size size_of_reshape(const struct baryon_node *node, const struct baryon_value *out,
-                                   size_t axis, unsigned depth)
+                                   size_t axis, struct walk walk)
 {
     struct size entries[BY_RANK_MAX];
     const struct baryon_value *in = by_node_in(node, 0), *shape = by_node_in(node, 1);
     if (!in || !shape || !rank_of(in) || by_node_int(node, "allowzero", 0))
         return itself(out, axis);
     for (size_t i = 0; i < rank_of(out); i++) {
-        if (!entry_of(shape, i, depth, &entries[i]))
+        if (!entry_of(shape, i, walk, &entries[i]))
             entries[i] = itself(out, i);
         if (entries[i].number == 0)
-            entries[i] = i < rank_of(in) ? size_along(in, i, depth - 1) : itself(out, i);
+            entries[i] = i < rank_of(in) ? size_along(in, i, deeper(walk)) : itself(out, i);
     }
     if (entries[axis].number > 0 || entries[axis].of != NULL)
         return entries[axis];
-    return rest_of(node, out, axis, entries, depth);
+    return rest_of(node, out, axis, entries, walk);
 }
 
-static struct size size_along(const struct baryon_value *value, size_t axis, unsigned depth)
+static struct size find_size(const struct baryon_value *value, size_t axis, struct walk walk)
 {
     static const char *const same[] = {"LayerNormalization",
                                        "RMSNormalization",
@@ -242,23 +275,40 @@ static struct size size_along(const struct baryon_value *value, size_t axis, uns
         return itself(value, axis);
     if (value->shape->dims[axis].size >= 0)
         return fixed(value->shape->dims[axis].size);
-    if (!node || !depth || value->slot)
+    if (!node || is_cut(walk) || value->slot)
         return itself(value, axis);
     if (by_node_is_one_of(node, same) && rank_of(by_node_in(node, 0)) == rank_of(value))
-        return size_along(by_node_in(node, 0), axis, depth - 1);
+        return size_along(by_node_in(node, 0), axis, deeper(walk));
     if (by_node_is_one_of(node, sums)) {
         const struct baryon_value *const in[] = {by_node_in(node, 0), by_node_in(node, 1)};
-        return joined(value, axis, in, 2, depth);
+        return joined(value, axis, in, 2, walk);
     }
     if (by_node_is(node, "MatMul"))
-        return size_of_matmul(node, value, axis, depth);
+        return size_of_matmul(node, value, axis, walk);
     if (by_node_is(node, "Transpose"))
-        return size_of_transpose(node, value, axis, depth);
-    return by_node_is(node, "Reshape") ? size_of_reshape(node, value, axis, depth)
+        return size_of_transpose(node, value, axis, walk);
+    return by_node_is(node, "Reshape") ? size_of_reshape(node, value, axis, walk)
                                        : itself(value, axis);
+}
+
+/* What no depth ended is the same from wherever there is as much of it left. */
+static struct size size_along(const struct baryon_value *value, size_t axis, struct walk walk)
+{
+    struct memory *memory = walk.memory;
+    struct known *known = &memory->known[((uintptr_t)value / sizeof *value + axis) % KNOWN];
+    if (known->value == value && known->axis == axis && known->left <= walk.left)
+        return known->size;
+    const bool cut = memory->cut;
+    memory->cut = false;
+    const struct size size = find_size(value, axis, walk);
+    if (!memory->cut)
+        *known = (struct known){value, axis, walk.left, size};
+    memory->cut |= cut;
+    return size;
 }
 
 int64_t by_smooth_size(const struct baryon_value *value, size_t axis)
 {
-    return size_along(value, axis, DEPTH_MOST).number;
+    struct memory memory = {0};
+    return size_along(value, axis, (struct walk){DEPTH_MOST, &memory}).number;
 }

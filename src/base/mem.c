@@ -101,6 +101,8 @@ static int over_limit(const struct by_arena *arena, struct baryon_error *err)
         arena->limit);
 }
 
+#define FRESH_LEAST (256u << 10) /* of an object that gets memory which is zero already */
+
 /* Blocks double up to 1 MiB; a large object gets one of its own, behind the current one. */
 static struct by_arena_block *add_block(struct by_arena *arena, size_t need,
                                         struct baryon_error *err)
@@ -118,7 +120,8 @@ static struct by_arena_block *add_block(struct by_arena *arena, size_t need,
         over_limit(arena, err);
         return NULL;
     }
-    struct by_arena_block *block = by_alloc(1, sizeof *block + size, err);
+    struct by_arena_block *block = need >= FRESH_LEAST ? by_alloc_zero(1, sizeof *block + size, err)
+                                                       : by_alloc(1, sizeof *block + size, err);
     if (!block)
         return NULL;
     block->size = size;
@@ -142,6 +145,7 @@ void *by_arena_alloc(struct by_arena *arena, size_t count, size_t size, struct b
         return NULL;
     need = (need + align - 1) & ~(align - 1);
     struct by_arena_block *block = arena->blocks;
+    bool is_zero = false;
     if (by_fault(BY_FAULT_ALLOC)) {
         by_err_nomem(err, need);
         return NULL;
@@ -150,10 +154,12 @@ void *by_arena_alloc(struct by_arena *arena, size_t count, size_t size, struct b
         block = add_block(arena, need, err);
         if (!block)
             return NULL;
+        is_zero = need >= FRESH_LEAST;
     }
     void *object = block->bytes + block->used;
     block->used += need;
-    memset(object, 0, need);
+    if (!is_zero)
+        memset(object, 0, need);
     return object;
 }
 

@@ -21,6 +21,25 @@
  */
 int by_pairs_join(struct baryon_model *model, size_t *joined, struct baryon_error *err);
 
+/* Scales and levels of the pairs, as an input of the model. */
+struct by_pair_table {
+    struct by_array array; /* for by_session_run() */
+    char *name;
+    float *rows;
+    size_t count; /* 0: there are no pairs, and no input */
+};
+
+/*
+ * The two steps of by_pairs_join() by themselves. Pairs become nodes that read their parameters
+ * from an input of the model, the last one: models that are otherwise the same can share a session,
+ * and each run has a table. Release it in any case.
+ */
+int by_pairs_join_open(struct baryon_model *model, struct by_pair_table *table,
+                       struct baryon_error *err);
+void by_pair_table_release(struct by_pair_table *table);
+/* Of constants. */
+int by_pairs_fold(struct baryon_model *model, struct baryon_error *err);
+
 /* --- pair_op.c --- */
 
 bool by_pairs_wanted(const struct baryon_model *model);

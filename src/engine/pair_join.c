@@ -10,6 +10,7 @@ struct joining {
     struct baryon_graph *graph;
     struct baryon_node **pairs; /* the first node of each */
     float *table;
+    const char *name; /* of the table in the model */
     size_t count, joined;
 };
 
@@ -169,18 +170,32 @@ static int join_pair(struct joining *joining, size_t place, struct baryon_value 
     return drop(joining, node, err);
 }
 
-static int join_pairs(struct joining *joining, struct baryon_error *err)
+static struct baryon_value *add_constant_table(const struct joining *joining, const char *name,
+                                               struct baryon_error *err)
 {
     const int64_t dims[] = {(int64_t)joining->count, BY_PAIR_TABLE};
-    const char *name = by_model_fresh_name(joining->model, "pairs", err);
     struct baryon_tensor *tensor =
-        name ? by_tensor_new(joining->model, name, BY_ELEM_FLOAT, dims, 2, joining->table,
-                             joining->count * BY_PAIR_TABLE * sizeof(float), err)
-             : NULL;
-    struct baryon_value *table =
-        tensor ? by_graph_add_initializer(joining->graph, tensor, err) : NULL;
+        by_tensor_new(joining->model, name, BY_ELEM_FLOAT, dims, 2, joining->table,
+                      joining->count * BY_PAIR_TABLE * sizeof(float), err);
+    return tensor ? by_graph_add_initializer(joining->graph, tensor, err) : NULL;
+}
+
+static struct baryon_value *add_open_table(const struct joining *joining, const char *name,
+                                           struct baryon_error *err)
+{
+    struct by_type *type = by_type_tensor(joining->model, BY_ELEM_FLOAT, NULL, err);
+    return type ? by_graph_add_input(joining->graph, name, type, err) : NULL;
+}
+
+static int join_pairs(struct joining *joining, bool open, struct baryon_error *err)
+{
+    const char *name = by_model_fresh_name(joining->model, "pairs", err);
+    struct baryon_value *table = !name  ? NULL
+                                 : open ? add_open_table(joining, name, err)
+                                        : add_constant_table(joining, name, err);
     if (!table || by_model_set_opset(joining->model, BY_PAIR_DOMAIN, 1, err) < 0)
         return -1;
+    joining->name = name;
     for (size_t i = 0; i < joining->count; i++)
         if (join_pair(joining, i, table, err) < 0)
             return -1;
@@ -333,21 +348,77 @@ static int fold_constants(struct joining *joining, struct baryon_error *err)
 
 /* --- The whole --- */
 
+static int find_and_join(struct joining *joining, struct baryon_model *model, bool open,
+                         struct baryon_error *err)
+{
+    const size_t most = model->graph->node.count + 1;
+    *joining = (struct joining){.model = model, .graph = model->graph};
+    joining->pairs = by_alloc(most, sizeof *joining->pairs, err);
+    joining->table = by_alloc(most, BY_PAIR_TABLE * sizeof *joining->table, err);
+    if (!joining->pairs || !joining->table)
+        return -1;
+    find_pairs(joining);
+    return joining->count ? join_pairs(joining, open, err) : 0;
+}
+
+static void release_joining(struct joining *joining)
+{
+    by_free(joining->pairs);
+    by_free(joining->table);
+}
+
 int by_pairs_join(struct baryon_model *model, size_t *joined, struct baryon_error *err)
 {
-    struct joining joining = {.model = model, .graph = model->graph};
-    const size_t most = model->graph->node.count + 1;
-    joining.pairs = by_alloc(most, sizeof *joining.pairs, err);
-    joining.table = by_alloc(most, BY_PAIR_TABLE * sizeof *joining.table, err);
-    int status = joining.pairs && joining.table ? 0 : -1;
-    if (status == 0)
-        find_pairs(&joining);
-    if (status == 0 && joining.count)
-        status = join_pairs(&joining, err);
+    struct joining joining;
+    int status = find_and_join(&joining, model, false, err);
     if (status == 0)
         status = fold_constants(&joining, err);
-    by_free(joining.pairs);
-    by_free(joining.table);
     *joined = joining.joined;
+    release_joining(&joining);
     return status == 0 ? by_model_settle(model, err) : -1;
+}
+
+static int fill_table(struct by_pair_table *table, const struct joining *joining,
+                      struct baryon_error *err)
+{
+    const size_t size = strlen(joining->name) + 1;
+    if (!(table->name = by_alloc(size, 1, err)))
+        return -1;
+    memcpy(table->name, joining->name, size);
+    table->rows = joining->table;
+    table->count = joining->count;
+    table->array = (struct by_array){.name = table->name,
+                                     .elem = BY_ELEM_FLOAT,
+                                     .rank = 2,
+                                     .dims = {(int64_t)table->count, BY_PAIR_TABLE},
+                                     .data = table->rows,
+                                     .size = table->count * BY_PAIR_TABLE * sizeof(float)};
+    return 0;
+}
+
+int by_pairs_join_open(struct baryon_model *model, struct by_pair_table *table,
+                       struct baryon_error *err)
+{
+    struct joining joining;
+    *table = (struct by_pair_table){0};
+    int status = find_and_join(&joining, model, true, err);
+    if (status == 0 && joining.count)
+        status = fill_table(table, &joining, err);
+    if (table->rows)
+        joining.table = NULL;
+    release_joining(&joining);
+    return status == 0 ? by_model_settle(model, err) : -1;
+}
+
+void by_pair_table_release(struct by_pair_table *table)
+{
+    by_free(table->name);
+    by_free(table->rows);
+    *table = (struct by_pair_table){0};
+}
+
+int by_pairs_fold(struct baryon_model *model, struct baryon_error *err)
+{
+    struct joining joining = {.model = model, .graph = model->graph};
+    return fold_constants(&joining, err) < 0 ? -1 : by_model_settle(model, err);
 }

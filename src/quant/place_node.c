@@ -111,7 +111,8 @@ static int has_infinity(const struct baryon_tensor *tensor, bool *found, struct 
         const size_t many = count - at < PIECE ? count - at : PIECE;
         unsigned outside = 0;
         failed = by_elem_to_floats(tensor->data_type, bytes.data, at, many, piece, err);
-        for (size_t i = 0; !failed && i < many; i++)
+        memset(piece + many, 0, (PIECE - many) * sizeof *piece);
+        for (size_t i = 0; !failed && i < PIECE; i++)
             outside |= !(fabsf(piece[i]) <= 3.4028235e38f);
         *found = outside;
     }

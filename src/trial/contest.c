@@ -63,12 +63,6 @@ static bool takes_part(const struct contest *contest, const struct by_trial_entr
     return false;
 }
 
-static void leave_contest(struct by_trial_entry *entry)
-{
-    by_session_close(entry->session);
-    entry->session = NULL;
-}
-
 /* The first one of those that share a model observes it for the others. */
 static bool must_wait(const struct contest *contest, size_t place)
 {
@@ -103,7 +97,7 @@ static int enter(struct contest *contest, struct baryon_error *err)
     struct by_trial *trial = contest->trial;
     for (size_t i = 0; i < trial->entry_count; i++)
         if (!takes_part(contest, &trial->entries[i]))
-            leave_contest(&trial->entries[i]);
+            by_trial_leave_session(trial, &trial->entries[i]);
     return prepare_contest(contest, err);
 }
 
@@ -113,8 +107,9 @@ static int judge_one(struct by_trial *trial, struct by_trial_entry *entry, size_
                      struct baryon_error *err)
 {
     struct baryon_error refusal = {0};
-    if (by_judge_run(trial->judge, entry->session, sample, &entry->judgements[sample], &refusal) <
-            0 &&
+    const struct by_array *table = entry->table.count ? &entry->table.array : NULL;
+    if (by_judge_run(trial->judge, entry->session, table, sample, &entry->judgements[sample],
+                     &refusal) < 0 &&
         !by_trial_refused(trial, entry, &refusal)) {
         if (err)
             *err = refusal;
@@ -148,7 +143,7 @@ static void log_not_finite(const struct by_trial *trial, const struct by_trial_e
 }
 
 /* What was on all samples has nothing more to run. */
-static void add_up(const struct by_trial *trial, struct by_trial_entry *entry, size_t judged)
+static void add_up(struct by_trial *trial, struct by_trial_entry *entry, size_t judged)
 {
     if (!entry->session || entry->judged >= judged)
         return;
@@ -159,7 +154,7 @@ static void add_up(const struct by_trial *trial, struct by_trial_entry *entry, s
         entry->lost = true;
     }
     if (judged == by_judge_count(trial->judge) || entry->lost)
-        leave_contest(entry);
+        by_trial_leave_session(trial, entry);
 }
 
 static void log_contest_score(const struct by_trial *trial, const struct by_trial_entry *entry)
@@ -215,7 +210,7 @@ static bool drop_losers(struct contest *contest)
         if (!entry->lost &&
             by_verdict_of(leads, best->judgements, entry->judgements, contest->end)) {
             entry->lost = true;
-            leave_contest(entry);
+            by_trial_leave_session(contest->trial, entry);
         }
     }
     return best && is_open(contest, best);

@@ -358,17 +358,20 @@ static int keep_outputs(struct by_judge *judge, struct kept *kept, const struct 
     return 0;
 }
 
-static int run_on(const struct by_judge *judge, struct by_session *session, const struct kept *kept,
-                  struct by_run **run, struct baryon_error *err)
+static int run_on(const struct by_judge *judge, struct by_session *session,
+                  const struct by_array *more, const struct kept *kept, struct by_run **run,
+                  struct baryon_error *err)
 {
     const size_t ports = judge->port_count;
-    struct by_array *inputs = by_alloc(ports, sizeof *inputs, err);
+    struct by_array *inputs = by_alloc(ports + 1, sizeof *inputs, err);
     struct by_unpark_room *rooms = by_alloc_zero(ports, sizeof *rooms, err);
     int status = inputs && rooms ? 0 : -1;
     for (size_t i = 0; status == 0 && i < ports; i++)
         status = by_unpark(judge->depot, &kept->parked[i], &rooms[i], &inputs[i], err);
+    if (status == 0 && more)
+        inputs[ports] = *more;
     if (status == 0)
-        status = by_session_run(session, inputs, ports, NULL, 0, run, err);
+        status = by_session_run(session, inputs, ports + (more != NULL), NULL, 0, run, err);
     for (size_t i = 0; rooms && i < ports; i++)
         by_unpark_room_release(&rooms[i]);
     by_free(rooms);
@@ -380,7 +383,7 @@ int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_erro
 {
     struct by_run *run;
     struct kept *kept = &judge->kept[judge->first + sample];
-    if (run_on(judge, judge->session, kept, &run, err) < 0)
+    if (run_on(judge, judge->session, NULL, kept, &run, err) < 0)
         return -1;
     const int status = keep_outputs(judge, kept, run, err);
     by_run_free(run);
@@ -561,13 +564,14 @@ int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct b
                            err);
 }
 
-int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
-                 struct by_judgement *judgement, struct baryon_error *err)
+int by_judge_run(const struct by_judge *judge, struct by_session *session,
+                 const struct by_array *more, size_t sample, struct by_judgement *judgement,
+                 struct baryon_error *err)
 {
     struct by_run *run;
     size_t count;
     *judgement = (struct by_judgement){0};
-    if (run_on(judge, session, &judge->kept[judge->first + sample], &run, err) < 0)
+    if (run_on(judge, session, more, &judge->kept[judge->first + sample], &run, err) < 0)
         return -1;
     const struct by_array *outputs = by_run_outputs(run, &count);
     const int status = by_judge_outputs(judge, sample, outputs, count, judgement, err);
@@ -607,7 +611,7 @@ static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
     const struct judging *judging = context;
     (void)worker;
     for (size_t i = begin; i < end; i++)
-        if (by_judge_run(judging->judge, judging->session, i, &judging->each[i], err) < 0)
+        if (by_judge_run(judging->judge, judging->session, NULL, i, &judging->each[i], err) < 0)
             return -1;
     return 0;
 }

@@ -90,9 +90,10 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
 #define BY_JUDGE_MORE 16
 size_t by_judge_values(const struct by_judge *judge, struct baryon_graph *graph,
                        struct baryon_value **values);
-/* What one sample says. */
-int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
-                 struct by_judgement *judgement, struct baryon_error *err);
+/* What one sample says. more: an input of the session that samples do not have, or NULL. */
+int by_judge_run(const struct by_judge *judge, struct by_session *session,
+                 const struct by_array *more, size_t sample, struct by_judgement *judgement,
+                 struct baryon_error *err);
 /* The same of outputs that some model gave for it, in the reference's order. */
 int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct by_array *outputs,
                      size_t count, struct by_judgement *judgement, struct baryon_error *err);

@@ -1,6 +1,5 @@
 /* Makes drafts with the edits of candidates, quantizes and opens them. */
 #include "calibrate/size.h"
-#include "engine/pair.h"
 #include "quant/lower.h"
 #include "quant/params.h"
 #include "quant/plan_copy.h"
@@ -111,10 +110,7 @@ static int open_draft(struct preparing *preparing, struct baryon_error *err)
     struct by_trial *trial = preparing->trial;
     struct by_trial_entry *entry = preparing->entry;
     struct baryon_error refusal = {0};
-    size_t joined;
-    if (by_pairs_join(preparing->draft.model, &joined, err) < 0)
-        return -1;
-    if (by_judge_session(trial->judge, preparing->draft.model, &entry->session, &refusal) == 0 ||
+    if (by_trial_open_session(trial, entry, preparing->draft.model, &refusal) == 0 ||
         by_trial_refused(trial, entry, &refusal))
         return 0;
     if (err)

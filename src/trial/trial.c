@@ -267,6 +267,7 @@ static int open_trial(struct by_trial **out, struct by_quantization *q, size_t c
     trial->seen[0].observed = true;
     trial->seen[0].known = q->known;
     pthread_mutex_init(&trial->lock, NULL);
+    pthread_cond_init(&trial->opened, NULL);
     if (open_parts(trial, candidates, calibrated, err) < 0) {
         by_trial_close(trial);
         return -1;
@@ -303,13 +304,13 @@ void by_trial_close(struct by_trial *trial)
         if (trial->seen[i].stats != trial->q->stats && trial->seen[i].stats != trial->q->part)
             by_stats_close(trial->seen[i].stats);
     }
-    for (size_t i = 0; i < trial->entry_count; i++) {
-        by_session_close(trial->entries[i].session);
+    by_trial_close_sessions(trial);
+    for (size_t i = 0; i < trial->entry_count; i++)
         by_free(trial->entries[i].judgements);
-    }
     by_judge_close(trial->judge);
     by_model_free(trial->exact);
     by_frame_release(&trial->frame);
+    pthread_cond_destroy(&trial->opened);
     pthread_mutex_destroy(&trial->lock);
     by_free(trial);
 }

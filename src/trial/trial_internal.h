@@ -4,6 +4,8 @@
 #ifndef BY_TRIAL_INTERNAL_H
 #define BY_TRIAL_INTERNAL_H
 
+#include "base/hash.h"
+#include "engine/pair.h"
 #include "onnx/frame.h"
 #include "quant/known.h"
 #include "trial/trial.h"
@@ -22,11 +24,21 @@ struct by_trial_seen {
     bool observed;
 };
 
+/* An open session, of all candidates that differ in the table of their pairs alone. */
+struct by_trial_session {
+    struct by_hash128 key;      /* of the model without the table */
+    struct by_session *session; /* NULL: the place is free, or it is being opened */
+    bool opening;
+    unsigned users; /* entries that run it */
+};
+
 /* A candidate that was tried, or is. */
 struct by_trial_entry {
     struct by_candidate candidate;
     struct by_trial_seen *seen;
-    struct by_session *session;      /* NULL: closed, there is nothing more to run */
+    struct by_trial_session *shared;
+    struct by_session *session;      /* of that one; NULL: there is nothing more to run */
+    struct by_pair_table table;      /* what it runs with */
     bool lost;                       /* some of the samples ruled it out, or it cannot run */
     bool failed;                     /* ONNX Runtime refuses it */
     struct by_judgement *judgements; /* by sample */
@@ -44,8 +56,10 @@ struct by_trial {
     struct by_frame frame; /* of the model as it is */
     struct by_trial_entry entries[BY_TRIAL_ENTRIES];
     size_t entry_count;
+    struct by_trial_session sessions[BY_TRIAL_ENTRIES];
     unsigned threads; /* of one look */
     pthread_mutex_t lock;
+    pthread_cond_t opened; /* a session is open, or could not be */
     struct by_calibrate_progress progress;
     bool stopped;
 };
@@ -60,6 +74,15 @@ int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_
 int by_trial_references(struct by_trial *trial, size_t count, struct baryon_error *err);
 /* Of all that was looked at in a sample: more than is alive at once. */
 uint64_t by_trial_seen_bytes(const struct by_trial *trial);
+
+/* --- share.c --- */
+
+/* A session for an entry whose draft's model that is; the model is only good to be freed then. */
+int by_trial_open_session(struct by_trial *trial, struct by_trial_entry *entry,
+                          struct baryon_model *model, struct baryon_error *err);
+/* The entry runs no more. The session stays open until another one takes its place. */
+void by_trial_leave_session(struct by_trial *trial, struct by_trial_entry *entry);
+void by_trial_close_sessions(struct by_trial *trial);
 
 /* --- prepare.c --- */
 

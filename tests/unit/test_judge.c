@@ -169,7 +169,7 @@ static void test_sqnr(void **state)
     assert_ok(by_judge_session(judge, other, &session, &err));
     for (size_t i = 0; i < 5; i++) {
         const double k = (double)(3 + i), energy = (k + 1) * (k + 1) + k * k;
-        assert_ok(by_judge_run(judge, session, i, &found[i], &err));
+        assert_ok(by_judge_run(judge, session, NULL, i, &found[i], &err));
         assert_int_equal(found[i].count, 1);
         assert_string_equal(found[i].outputs[0].name, "y");
         assert_near(found[i].outputs[0].signal, energy, 1e-9);
@@ -196,7 +196,7 @@ static void test_not_finite(void **state)
     run_references(judge, 0);
     by_judge_end_references(judge);
     assert_ok(by_judge_session(judge, other, &session, &err));
-    assert_ok(by_judge_run(judge, session, 0, &found, &err));
+    assert_ok(by_judge_run(judge, session, NULL, 0, &found, &err));
     assert_near(found.outputs[0].signal, 9, 1e-9);
     assert_near(found.outputs[0].noise, 0.25, 1e-9);
     assert_true(by_judge_is_finite(&found, 1));

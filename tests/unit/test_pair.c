@@ -2,6 +2,7 @@
 #include "engine_build.h"
 
 #include "engine/pair.h"
+#include "stats/stats.h"
 
 #include <math.h>
 
@@ -100,6 +101,78 @@ static void test_bits(void **state)
                 compare(types[t].elem, scales[s], zero, types[t].least, types[t].most);
 }
 
+/* --- Tables of runs --- */
+
+static struct baryon_model *open_table(size_t type, float scale, struct by_pair_table *table,
+                                       struct by_hash128 *hash)
+{
+    struct baryon_model *model = pair_model(types[type].elem, scale, 0);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_pairs_join_open(model, table, &err));
+    assert_ok(by_pairs_fold(model, &err));
+    assert_int_equal(table->count, 1);
+    assert_sound(model);
+    assert_ok(by_model_content_hash(model, hash, &err));
+    return model;
+}
+
+static struct baryon_model *odd_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N,3");
+    gives(model, "y", BY_ELEM_FLOAT, "N,3");
+    put_floats(model, "s", "", 0.5f);
+    put_floats(model, "t", "", 0.25f);
+    put_floats(model, "each", "3", 0.5f);
+    return model;
+}
+
+/* The first one's session with the table of each gives what a session of each alone gives. */
+static void test_tables(void **state)
+{
+    (void)state;
+    struct by_session *session = NULL;
+    struct by_hash128 first, hash;
+    for (size_t t = 0; t < TYPES; t++) {
+        const float scale = 0.1f * (float)(t + 1);
+        const int64_t dims[] = {VALUES};
+        float values[VALUES];
+        struct by_pair_table table;
+        struct baryon_model *model = open_table(t, scale, &table, t ? &hash : &first);
+        struct by_session *plain = open_model(pair_model(types[t].elem, scale, 0), &as_written);
+        if (t)
+            by_model_free(model);
+        else
+            session = open_model(model, &as_written);
+        assert_true(!t || by_hash128_equal(hash, first));
+        fill(values, scale, 0, types[t].least, types[t].most);
+        const struct by_array inputs[] = {FLOATS("x", 1, dims, values), table.array};
+        struct by_run *wanted = run_ok(plain, inputs, 1), *got = run_ok(session, inputs, 2);
+        for (size_t k = 0; k < 2; k++)
+            assert_memory_equal(output(got, k)->data, output(wanted, k)->data, sizeof values);
+        by_run_free(wanted);
+        by_run_free(got);
+        by_session_close(plain);
+        by_pair_table_release(&table);
+    }
+    by_session_close(session);
+}
+
+/* A model without pairs has no further input. */
+static void test_no_table(void **state)
+{
+    (void)state;
+    struct by_pair_table table;
+    struct baryon_model *model = odd_model();
+    put_node(model->graph, "n", "Neg", "x", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_pairs_join_open(model, &table, &err));
+    assert_int_equal(table.count, 0);
+    assert_int_equal(model->graph->input.count, 1);
+    by_pair_table_release(&table);
+    by_model_free(model);
+}
+
 /* --- Constants --- */
 
 /* y = x + dequantized constant, by channels along the axis. */
@@ -166,17 +239,6 @@ static void expect_joined(struct baryon_model *model, size_t wanted)
     by_model_free(model);
 }
 
-static struct baryon_model *odd_model(void)
-{
-    struct baryon_model *model = new_model();
-    takes(model, "x", BY_ELEM_FLOAT, "N,3");
-    gives(model, "y", BY_ELEM_FLOAT, "N,3");
-    put_floats(model, "s", "", 0.5f);
-    put_floats(model, "t", "", 0.25f);
-    put_floats(model, "each", "3", 0.5f);
-    return model;
-}
-
 static void test_others_stay(void **state)
 {
     (void)state;
@@ -207,8 +269,8 @@ static void test_others_stay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_bits),        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_no_table),    cmocka_unit_test(test_constants),
         cmocka_unit_test(test_others_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include "quant/known.h"
 #include "quant/place.h"
 #include "trial/snapshot.h"
-#include "trial/trial.h"
+#include "trial/trial_internal.h"
 
 #include <math.h>
 
@@ -277,6 +277,93 @@ static void test_headroom_is_an_edit_of_config(void **state)
     assert_true(sqnr_alone(&with, 3) == wide);
 }
 
+/* --- Sessions --- */
+
+/* A bias is rounded to scales that depend on activations: without one the constants are the same.
+ */
+static struct baryon_model *model_without_biases(void)
+{
+    struct baryon_model *model = new_model();
+    drawn = 0;
+    takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_uneven(model, "w1", "6,3,3,3", 6, 1);
+    put_values(model, "w2", "4,6,3,3", even_out(1));
+    put_node(model->graph, "one", "Conv", "x,w1", "p");
+    put_node(model->graph, "act", "Relu", "p", "q");
+    put_node(model->graph, "two", "Conv", "q,w2", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_set_opset(model, "", 13, &err));
+    return model;
+}
+
+static size_t open_sessions(const struct by_trial *trial)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < BY_TRIAL_ENTRIES; i++)
+        count += trial->sessions[i].session != NULL;
+    return count;
+}
+
+/* How many sessions were open at the end. */
+static size_t contest_without_biases(const struct by_candidate *candidates, size_t count,
+                                     unsigned threads, double *sqnr)
+{
+    struct by_trial *trial;
+    struct by_trial_score scores[4];
+    set_options(SAMPLES);
+    options.calibrate.session.threads = threads;
+    recipe.activation.elem = recipe.weight.elem = BY_ELEM_INT16; /* where headroom matters */
+    recipe.domain = BY_Q_MICROSOFT;
+    open_quantization(model_without_biases());
+    assert_ok(by_trial_open(&trial, &q, count, &err));
+    assert_ok(by_trial_contest(trial, candidates, count, scores, &err));
+    for (size_t i = 0; i < count; i++)
+        sqnr[i] = by_judge_sqnr(scores[i].each, BY_TRIAL_FEWEST);
+    const size_t open = open_sessions(trial);
+    by_trial_close(trial);
+    close_quantization();
+    return open;
+}
+
+/* What differs in scales of activations alone shares a session, and the judgement is the same. */
+static void test_sessions_are_shared(void **state)
+{
+    (void)state;
+    const struct by_candidate candidates[] = {
+        candidate_of(BY_CLE_OFF, false, 1000), candidate_of(BY_CLE_OFF, false, 1500),
+        candidate_of(BY_CLE_OFF, false, 4000), candidate_of(BY_CLE_EXACT, false, 1000)};
+    double alone[4], together[4], side_by_side[4];
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(contest_without_biases(&candidates[i], 1, 1, &alone[i]), 1);
+    assert_int_equal(contest_without_biases(candidates, 3, 1, together), 1);
+    assert_int_equal(contest_without_biases(candidates, 4, 1, together), 2);
+    assert_int_equal(contest_without_biases(candidates, 4, 4, side_by_side), 2);
+    assert_memory_equal(together, alone, sizeof alone);
+    assert_memory_equal(side_by_side, alone, sizeof alone);
+    assert_true(alone[0] != alone[1] && alone[1] != alone[2] && alone[0] != alone[3]);
+}
+
+/* One that nobody runs any more makes room. */
+static void test_idle_sessions_make_room(void **state)
+{
+    (void)state;
+    struct by_trial *trial;
+    struct by_trial_score score;
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 1000),
+                                              candidate_of(BY_CLE_EXACT, false, 1000),
+                                              candidate_of(BY_CLE_EXACT, false, 4000)};
+    set_options(SAMPLES);
+    open_quantization(model_without_biases());
+    assert_ok(by_trial_open(&trial, &q, 3, &err));
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(by_trial_contest(trial, &candidates[i], 1, &score, &err));
+        assert_int_equal(open_sessions(trial), 1);
+    }
+    by_trial_close(trial);
+    close_quantization();
+}
+
 /* A later contest runs nothing that an earlier one ran. */
 static void test_known_candidates_are_not_run_again(void **state)
 {
@@ -409,6 +496,8 @@ int main(void)
         cmocka_unit_test(test_state_is_the_same_after_each_candidate),
         cmocka_unit_test(test_headroom_is_an_edit_of_config),
         cmocka_unit_test(test_known_candidates_are_not_run_again),
+        cmocka_unit_test(test_sessions_are_shared),
+        cmocka_unit_test(test_idle_sessions_make_room),
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_constant_outputs),
         cmocka_unit_test(test_refused_candidates_lose),
