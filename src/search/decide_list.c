@@ -292,6 +292,11 @@ static int touch_type(struct by_decisions *d, struct by_decision *decision, size
     const struct by_tensor_spec *from = &d->q->plan->rows.at[d->sources[source].row].spec;
     struct by_tensor_spec to;
     char name[64];
+    if (!strcmp(text, BY_DECIDE_AS_FLOAT)) {
+        *differs = true;
+        touch(d, decision, source, 0);
+        return by_decide_type(d, "float", 32, type, err);
+    }
     if (by_decide_spec(d, text, from, &to, err) < 0 ||
         by_decide_type(d, by_decide_name(&to, name, sizeof name), by_decide_bits(&to), type, err) <
             0)

@@ -46,12 +46,6 @@ int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done,
 
 /* --- Runs --- */
 
-/* Evenly over those that judge. */
-static size_t sample_at(const struct by_decisions *d, size_t index)
-{
-    return index * by_judge_count(d->judge) / d->samples;
-}
-
 static int run_each(void *context, size_t begin, size_t end, unsigned worker,
                     struct baryon_error *err)
 {
@@ -61,8 +55,8 @@ static int run_each(void *context, size_t begin, size_t end, unsigned worker,
     for (size_t i = begin; i < end; i++) {
         const size_t set = i / d->samples, index = i % d->samples;
         if (by_switches_run(
-                d->work->switches, measuring->on + set * d->source_count, sample_at(d, index),
-                index, measuring->each ? &measuring->each[i] : NULL,
+                d->work->switches, measuring->on + set * d->source_count, d->measured[index], index,
+                measuring->each ? &measuring->each[i] : NULL,
                 measuring->places ? measuring->places + set * d->work->noise.dims : NULL, err) < 0)
             return -1;
     }
@@ -395,6 +389,73 @@ static void choose_samples(struct by_decisions *d)
     d->samples = wanted < count ? wanted : count;
 }
 
+static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct measuring *measuring = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (by_switches_run(measuring->d->work->switches, measuring->on, i, i, &measuring->each[i],
+                            NULL, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Of all outputs, each over its energy in all samples. */
+static double noise_of_sample(const struct by_decisions *d, const struct by_judgement *each,
+                              size_t sample)
+{
+    double noise = 0;
+    for (size_t k = 0; k < each[sample].count; k++) {
+        double signal = 0;
+        for (size_t i = 0; i < by_judge_count(d->judge); i++)
+            signal += each[i].outputs[k].signal;
+        noise += signal > 0 ? each[sample].outputs[k].noise / signal : 0;
+    }
+    return isfinite(noise) ? noise : INFINITY;
+}
+
+/* Over all samples the ones with the greatest errors decide. Places stay in order. */
+static void take_noisiest(struct by_decisions *d, const struct by_judgement *each)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < by_judge_count(d->judge); i++) {
+        size_t before = 0;
+        for (size_t k = 0; k < by_judge_count(d->judge); k++) {
+            const double own = noise_of_sample(d, each, i), other = noise_of_sample(d, each, k);
+            before += other > own || (other == own && k < i);
+        }
+        if (before < d->samples)
+            d->measured[count++] = i;
+    }
+}
+
+static int find_samples(struct by_decisions *d, struct baryon_error *err)
+{
+    const size_t count = by_judge_count(d->judge);
+    d->measured = by_arena_alloc(&d->arena, count + 1, sizeof *d->measured, err);
+    if (!d->measured)
+        return -1;
+    for (size_t i = 0; i < d->samples; i++)
+        d->measured[i] = i;
+    if (d->samples == count)
+        return 0;
+    bool *on = by_alloc(d->source_count + 1, sizeof *on, err);
+    struct by_judgement *each = by_alloc_zero(count + 1, sizeof *each, err);
+    struct measuring measuring = {.d = d, .on = on, .each = each};
+    int status = on && each ? 0 : -1;
+    if (status == 0) {
+        memset(on, true, d->source_count);
+        d->runs += count;
+        status = by_par_for(d->q->pool, count, 1, judge_each, &measuring, err);
+    }
+    if (status == 0)
+        take_noisiest(d, each);
+    by_free(on);
+    by_free(each);
+    return status;
+}
+
 static int open_switches(struct by_decisions *d, struct baryon_error *err)
 {
     struct by_decide_work *work = d->work;
@@ -403,9 +464,10 @@ static int open_switches(struct by_decisions *d, struct baryon_error *err)
     if (!by_judge_count(d->judge))
         return by_fail(err, BARYON_ERR_INPUT, "no sample is left to measure decisions on");
     choose_samples(d);
-    return by_decide_go_on(d, "measure", 0, d->source_count, err) < 0
+    return by_decide_go_on(d, "measure", 0, d->source_count, err) < 0 ||
+                   by_switches_open(&work->switches, d, err) < 0
                ? -1
-               : by_switches_open(&work->switches, d, err);
+               : find_samples(d, err);
 }
 
 static void find_share(struct by_decisions *d, const struct by_decide_state *state, size_t source)

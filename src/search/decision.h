@@ -30,7 +30,8 @@ enum by_decision_kind {
 };
 
 /* Something that a tensor or a layer may have instead of what the plan gives it. Types stand as
- * rules have them: "int16", "{type: int4, group: 32}"; NULL: as it is. */
+ * rules have them: "int16", "{type: int4, group: 32}"; NULL: as it is. A tensor may be "float". */
+#define BY_DECIDE_AS_FLOAT "float"
 struct by_alternative {
     const char *name; /* "int16 activation", for reports */
     enum by_decision_kind kind;
@@ -95,7 +96,8 @@ struct by_decisions {
     size_t decision_count;
     struct by_touch *touches;
     size_t touch_count;
-    size_t samples, output_count;                                   /* that were measured on */
+    size_t samples, output_count; /* that were measured on */
+    size_t *measured;             /* which of those that judge: the ones with the greatest error */
     double signal[BY_DECISION_OUTPUTS], floor[BY_DECISION_OUTPUTS]; /* energies; floor: what no
                      source explains, passes for example */
     double scale[BY_DECISION_OUTPUTS]; /* real noise over that of the model, as last verified */

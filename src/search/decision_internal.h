@@ -88,6 +88,7 @@ struct by_decide_work {
     double tiny; /* cost of a decision that costs nothing else */
     struct by_switches *switches;
     struct by_decide_noise noise;
+    bool apart;             /* sources count one by one, as if no errors met */
     bool *all;              /* by source: on */
     struct by_frame solved; /* of the model with solved biases, whose payloads candidates share */
     struct by_stats *observed; /* of all tensors, where candidates need more than the plan's */

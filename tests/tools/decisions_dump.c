@@ -75,7 +75,7 @@ static double sqnr_of(const struct by_decisions *d, const struct by_judgement *e
 {
     struct by_judgement *same = by_alloc(d->samples, sizeof *same, NULL);
     for (size_t i = 0; same && i < d->samples; i++)
-        same[i] = each[i * by_judge_count(d->judge) / d->samples];
+        same[i] = each[d->measured[i]];
     const double sqnr = same ? by_judge_sqnr(same, d->samples) : 0;
     by_free(same);
     return sqnr;
