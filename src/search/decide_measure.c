@@ -15,24 +15,29 @@
 
 #define FEWEST_SAMPLES 2
 #define USUAL_SAMPLES  8
-#define FIRST_RUNS     0.6  /* of all: groups of one size; the others split the worst */
-#define SHARPENED      24   /* sources that are measured among all others too, at most */
-#define SHARPEN_SHARE  2e-2 /* of all noise */
-#define SPLITS         8    /* groups that are split in one go */
-#define AROUND         48   /* sources that are measured in place, at most */
-#define AROUNDS        2    /* times */
-#define AROUND_SHARE   2e-3 /* of all noise: others are not worth a run */
+#define FIRST_RUNS     0.6    /* of all: groups of one size; the others split the worst */
+#define SHARPENED      24     /* sources that are measured among all others too, at most */
+#define SHARPEN_SHARE  2e-2   /* of all noise */
+#define SPLITS         8      /* groups that are split in one go */
+#define AROUND         48     /* sources that are measured in place, at most */
+#define AROUNDS        2      /* times */
+#define AROUND_SHARE   2e-3   /* of all noise: others are not worth a run */
+#define PARTS          6      /* sessions with a part of the sources */
+#define PART_GROUPS    8      /* groups of such a part at least, as opening it takes some runs */
+#define PARTS_BYTES    2.56e8 /* of weights in all of them at most */
 
 /* Consecutive sources. */
 struct group {
     size_t begin, end, place; /* among groups of the noise */
+    size_t part;              /* session that has them; BY_NONE: that with all */
 };
 
 struct measuring {
     const struct by_decisions *d;
-    const bool *on;            /* [set * source_count + source] */
-    double *places;            /* [set * dims]; NULL: not wanted */
-    struct by_judgement *each; /* [set * samples + sample]; NULL: not wanted */
+    const struct group *groups; /* by set; NULL: all sources are there */
+    const bool *on;             /* [set * source_count + source] */
+    double *places;             /* [set * dims]; NULL: not wanted */
+    struct by_judgement *each;  /* [set * samples + sample]; NULL: not wanted */
 };
 
 int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done, size_t all,
@@ -54,8 +59,10 @@ static int run_each(void *context, size_t begin, size_t end, unsigned worker,
     (void)worker;
     for (size_t i = begin; i < end; i++) {
         const size_t set = i / d->samples, index = i % d->samples;
+        const size_t part = measuring->groups ? measuring->groups[set].part : BY_NONE;
         if (by_switches_run(
-                d->work->switches, measuring->on + set * d->source_count, d->measured[index], index,
+                part == BY_NONE ? d->work->switches : d->work->parts[part].switches,
+                measuring->on + set * d->source_count, d->measured[index], index,
                 measuring->each ? &measuring->each[i] : NULL,
                 measuring->places ? measuring->places + set * d->work->noise.dims : NULL, err) < 0)
             return -1;
@@ -92,10 +99,15 @@ static int run_groups(struct by_decisions *d, const struct group *groups, size_t
         for (size_t k = groups[i].begin; k < groups[i].end; k++)
             on[i * d->source_count + k] = !base;
     }
-    struct measuring measuring = {.on = on, .places = places};
+    struct measuring measuring = {.on = on, .places = places, .groups = base ? NULL : groups};
     const int status = run_sets(d, &measuring, count, err);
     by_free(on);
     return status;
+}
+
+static const double *none_of(const struct by_decisions *d, const struct group *group)
+{
+    return group->part == BY_NONE ? d->work->noise.none : d->work->parts[group->part].none;
 }
 
 static int measure_part(struct by_decisions *d, struct group *groups, size_t count,
@@ -109,8 +121,8 @@ static int measure_part(struct by_decisions *d, struct group *groups, size_t cou
         const bool mean = groups[i].place != BY_NONE;
         if (!mean)
             groups[i].place = by_decide_noise_add(d);
-        by_decide_noise_set(d, groups[i].place, base ? with : ran, base ? ran : d->work->noise.none,
-                            mean);
+        by_decide_noise_set(d, groups[i].place, base ? with : ran,
+                            base ? ran : none_of(d, &groups[i]), mean);
     }
     by_free(places);
     return status;
@@ -172,8 +184,10 @@ static int split_worst(struct by_decisions *d, struct group *groups, size_t *cou
             break;
         const size_t middle = (groups[worst].begin + groups[worst].end) / 2;
         from[splits] = worst;
-        halves[2 * splits] = (struct group){groups[worst].begin, middle, BY_NONE};
-        halves[2 * splits + 1] = (struct group){middle, groups[worst].end, BY_NONE};
+        halves[2 * splits] =
+            (struct group){groups[worst].begin, middle, BY_NONE, groups[worst].part};
+        halves[2 * splits + 1] =
+            (struct group){middle, groups[worst].end, BY_NONE, groups[worst].part};
         groups[worst].place = BY_NONE; /* not again in this go */
     }
     if (measure_groups(d, halves, 2 * splits, NULL, NULL, counted, err) < 0)
@@ -227,8 +241,9 @@ static int divide_group(struct by_decisions *d, const struct group *group, struc
     }
     for (size_t i = group->begin; i < group->end; i++) {
         own = isnan(d->work->noise_of[i]) ? 0 : d->work->noise_of[i];
-        noise->group_of[i] = group->place;
+        noise->group_of[i] = noise->first_group[i] = group->place;
         noise->share_of[i] = count == 1 ? 1 : sum > 0 ? own / sum : 1 / (double)count;
+        noise->first_share[i] = noise->share_of[i];
         for (size_t k = 0; k < d->output_count; k++)
             d->sources[i].alone[k] = noise->share_of[i] * noise->energy[group->place][k];
     }
@@ -294,7 +309,7 @@ static size_t list_worst(const struct by_decide_state *state, double least, stru
             continue;
         count += count < AROUND;
         memmove(list + at + 1, list + at, (count - 1 - at) * sizeof *list);
-        list[at] = (struct group){.begin = i, .end = i + 1, .place = BY_NONE};
+        list[at] = (struct group){.begin = i, .end = i + 1, .place = BY_NONE, .part = BY_NONE};
     }
     return count;
 }
@@ -352,8 +367,68 @@ static size_t group_evenly(const struct by_decisions *d, size_t wanted, struct g
     for (size_t i = 0; i < count; i++)
         groups[i] = (struct group){.begin = i * d->source_count / count,
                                    .end = (i + 1) * d->source_count / count,
-                                   .place = BY_NONE};
+                                   .place = BY_NONE,
+                                   .part = BY_NONE};
     return count;
+}
+
+/* --- Parts --- */
+
+static bool has_room(const struct by_decisions *d, size_t parts)
+{
+    double floats = 0;
+    for (size_t i = 0; i < d->source_count; i++)
+        floats += d->sources[i].weight ? d->work->elements_of[i] : 0;
+    return floats * sizeof(float) * (double)parts < PARTS_BYTES;
+}
+
+static int open_part(struct by_decisions *d, struct group *groups, size_t count, size_t part,
+                     struct baryon_error *err)
+{
+    struct by_decide_part *at = &d->work->parts[part];
+    bool *none = by_alloc_zero(d->source_count + 1, sizeof *none, err);
+    struct group whole = {.part = part};
+    at->none = by_arena_alloc(&d->arena, d->work->noise.dims + 1, sizeof *at->none, err);
+    int status = none && at->none ? by_switches_open(&at->switches, d, groups[0].begin,
+                                                     groups[count - 1].end, err)
+                                  : -1;
+    for (size_t i = 0; i < count; i++)
+        groups[i].part = part;
+    struct measuring measuring = {.on = none, .places = at->none, .groups = &whole};
+    if (status == 0)
+        status = run_sets(d, &measuring, 1, err);
+    by_free(none);
+    return status;
+}
+
+/* Few sources are on in a run, so sessions with a part of them do, which are faster. */
+static int open_parts(struct by_decisions *d, struct group *groups, size_t count,
+                      struct baryon_error *err)
+{
+    struct by_decide_work *work = d->work;
+    const size_t asked = work->options.parts, most = asked ? asked : count / PART_GROUPS;
+    const size_t parts = !asked && most > PARTS ? PARTS : most < count ? most : count;
+    if (parts < 2 || !has_room(d, parts))
+        return 0;
+    work->parts = by_arena_alloc(&d->arena, parts, sizeof *work->parts, err);
+    if (!work->parts)
+        return -1;
+    memset(work->parts, 0, parts * sizeof *work->parts);
+    work->part_count = parts;
+    for (size_t i = 0; i < parts; i++) {
+        const size_t begin = i * count / parts, end = (i + 1) * count / parts;
+        if (by_decide_go_on(d, "measure", 0, d->source_count, err) < 0 ||
+            open_part(d, groups + begin, end - begin, i, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void by_decide_parts_close(struct by_decide_work *work)
+{
+    for (size_t i = 0; i < work->part_count; i++)
+        by_switches_close(work->parts[i].switches);
+    work->part_count = 0;
 }
 
 static int measure_all(struct by_decisions *d, struct group *groups, struct baryon_error *err)
@@ -362,7 +437,8 @@ static int measure_all(struct by_decisions *d, struct group *groups, struct bary
     const bool each = most >= d->source_count;
     struct counted counted = {.what = "measure", .all = most};
     size_t count = group_evenly(d, each ? most : (size_t)ceil(FIRST_RUNS * (double)most), groups);
-    if (measure_groups(d, groups, count, NULL, NULL, &counted, err) < 0)
+    if ((!each && by_decide_own(d, err) < 0) || open_parts(d, groups, count, err) < 0 ||
+        measure_groups(d, groups, count, NULL, NULL, &counted, err) < 0)
         return -1;
     while (!each && counted.done + 1 < most) {
         const int splits = split_worst(d, groups, &count, (most - counted.done) / 2, &counted, err);
@@ -374,6 +450,7 @@ static int measure_all(struct by_decisions *d, struct group *groups, struct bary
     for (size_t i = 0; i < count; i++)
         if (divide_group(d, &groups[i], err) < 0)
             return -1;
+    by_decide_parts_close(d->work);
     return 0;
 }
 
@@ -465,7 +542,7 @@ static int open_switches(struct by_decisions *d, struct baryon_error *err)
         return by_fail(err, BARYON_ERR_INPUT, "no sample is left to measure decisions on");
     choose_samples(d);
     return by_decide_go_on(d, "measure", 0, d->source_count, err) < 0 ||
-                   by_switches_open(&work->switches, d, err) < 0
+                   by_switches_open(&work->switches, d, 0, d->source_count, err) < 0
                ? -1
                : find_samples(d, err);
 }

@@ -332,14 +332,20 @@ static int bisect_apart(struct searching *searching, bool *on, struct baryon_err
 static int search_apart(struct searching *searching, bool *on, struct baryon_error *err)
 {
     struct by_decisions *d = searching->d;
+    struct by_decide_noise *noise = &d->work->noise;
+    const struct by_decide_noise now = *noise;
     double scale[BY_DECISION_OUTPUTS];
     memcpy(scale, d->scale, sizeof scale);
     for (size_t i = 0; i < BY_DECISION_OUTPUTS; i++)
         d->scale[i] = 1;
+    noise->group_of = noise->first_group; /* before any was measured in place */
+    noise->share_of = noise->first_share;
     memset(on, 0, d->decision_count);
     d->work->apart = true;
     const int status = bisect_apart(searching, on, err);
     d->work->apart = false;
+    noise->group_of = now.group_of;
+    noise->share_of = now.share_of;
     memcpy(d->scale, scale, sizeof scale);
     return status;
 }

@@ -113,6 +113,7 @@ struct by_decide_options {
     size_t samples; /* to measure on, of those that judge; 0: as many as `runs` allows */
     size_t runs;    /* of the session with switches at most, about; 0: no limit. With fewer than
                        there are sources, neighbours are measured together and the worst are split */
+    size_t parts;   /* sessions that share the sources among them; 0: as many as pay */
     const struct by_map *names; /* tensors that rules may speak of: those of the user's model; NULL:
                                    all that the plan has, which equalization may have added */
     by_decide_progress_fn *progress; /* may be NULL */

@@ -180,13 +180,33 @@ void by_auto_layers_close(struct by_auto_layers *layers)
 
 /* --- What is to blame --- */
 
+static double gain_without(double share)
+{
+    return -10 * log10(fmin(fmax(1 - share, 1e-6), 1));
+}
+
+/* Of what sources do one by one, weights do so much. */
+static double weights_alone(const struct by_decisions *d)
+{
+    double weights = 0, all = 0;
+    for (size_t i = 0; i < d->source_count; i++)
+        for (size_t k = 0; k < d->output_count; k++) {
+            const double noise = d->signal[k] > 0 ? d->sources[i].alone[k] / d->signal[k] : 0;
+            weights += d->sources[i].weight ? noise : 0;
+            all += noise;
+        }
+    return all > 0 ? weights / all : 0;
+}
+
+/* Where errors do not add, what they do together may say that weights are to blame though they do
+ * little alone. */
 double by_auto_layers_weights_gain(const struct by_auto_layers *layers)
 {
     const struct by_decisions *d = &layers->decisions;
-    double weights = 0;
+    double share = 0;
     for (size_t i = 0; i < d->source_count; i++)
-        weights += d->sources[i].weight ? d->sources[i].share : 0;
-    return -10 * log10(fmin(fmax(1 - weights, 1e-6), 1));
+        share += d->sources[i].weight ? d->sources[i].share : 0;
+    return fmin(gain_without(share), gain_without(weights_alone(d)));
 }
 
 /* --- Searching --- */
