@@ -381,12 +381,23 @@ static bool has_names(const struct by_decisions *d, size_t source)
     return true;
 }
 
+/* Constants of nodes that are no layers, like those of a normalization, are tensors to a rule. */
+static bool is_tensor(const struct by_decisions *d, size_t source)
+{
+    if (!d->sources[source].weight)
+        return true;
+    for (size_t i = 0; i < d->work->layer_count; i++)
+        if (d->work->layers[i].weight == source)
+            return false;
+    return d->q->plan->rows.at[d->sources[source].row].role == BY_ROLE_WEIGHT;
+}
+
 static int make_tensor_decision(struct by_decisions *d, size_t source, struct by_decision *decision,
                                 bool *differs, struct baryon_error *err)
 {
     decision->place = source;
     decision->name = d->sources[source].name;
-    if (d->sources[source].weight || !has_names(d, source))
+    if (!is_tensor(d, source) || !has_names(d, source))
         return 0;
     return touch_type(d, decision, source, decision->alternative->activation,
                       &d->work->activation_type[d->decision_count], differs, err);

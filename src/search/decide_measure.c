@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FEWEST_SAMPLES 2
+#define FEWEST_SAMPLES 4
 #define USUAL_SAMPLES  8
 #define FIRST_RUNS     0.6    /* of all: groups of one size; the others split the worst */
 #define SHARPENED      24     /* sources that are measured among all others too, at most */
@@ -478,33 +478,42 @@ static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
-/* Of all outputs, each over its energy in all samples. */
+/* Of all outputs, each over its energy in all samples, or in this one. */
 static double noise_of_sample(const struct by_decisions *d, const struct by_judgement *each,
-                              size_t sample)
+                              size_t sample, bool own)
 {
     double noise = 0;
     for (size_t k = 0; k < each[sample].count; k++) {
-        double signal = 0;
-        for (size_t i = 0; i < by_judge_count(d->judge); i++)
+        double signal = own ? each[sample].outputs[k].signal : 0;
+        for (size_t i = 0; !own && i < by_judge_count(d->judge); i++)
             signal += each[i].outputs[k].signal;
         noise += signal > 0 ? each[sample].outputs[k].noise / signal : 0;
     }
     return isfinite(noise) ? noise : INFINITY;
 }
 
-/* Over all samples the ones with the greatest errors decide. Places stay in order. */
-static void take_noisiest(struct by_decisions *d, const struct by_judgement *each)
+/* Over all samples the ones with the greatest errors decide, and when those are gone the ones that
+ * suffer most for their size: both by turns. Places stay in order. */
+static void take_noisiest(struct by_decisions *d, const struct by_judgement *each, bool *taken)
 {
+    const size_t all = by_judge_count(d->judge);
     size_t count = 0;
-    for (size_t i = 0; i < by_judge_count(d->judge); i++) {
-        size_t before = 0;
-        for (size_t k = 0; k < by_judge_count(d->judge); k++) {
-            const double own = noise_of_sample(d, each, i), other = noise_of_sample(d, each, k);
-            before += other > own || (other == own && k < i);
+    for (size_t n = 0; n < d->samples; n++) {
+        size_t worst = all;
+        double most = -1;
+        for (size_t i = 0; i < all; i++) {
+            const double noise = taken[i] ? -1 : noise_of_sample(d, each, i, n % 2);
+            if (noise <= most)
+                continue;
+            most = noise;
+            worst = i;
         }
-        if (before < d->samples)
-            d->measured[count++] = i;
+        if (worst < all)
+            taken[worst] = true;
     }
+    for (size_t i = 0; i < all; i++)
+        if (taken[i])
+            d->measured[count++] = i;
 }
 
 static int find_samples(struct by_decisions *d, struct baryon_error *err)
@@ -520,15 +529,17 @@ static int find_samples(struct by_decisions *d, struct baryon_error *err)
     bool *on = by_alloc(d->source_count + 1, sizeof *on, err);
     struct by_judgement *each = by_alloc_zero(count + 1, sizeof *each, err);
     struct measuring measuring = {.d = d, .on = on, .each = each};
-    int status = on && each ? 0 : -1;
+    bool *taken = by_alloc_zero(count + 1, sizeof *taken, err);
+    int status = on && each && taken ? 0 : -1;
     if (status == 0) {
         memset(on, true, d->source_count);
         d->runs += count;
         status = by_par_for(d->q->pool, count, 1, judge_each, &measuring, err);
     }
     if (status == 0)
-        take_noisiest(d, each);
+        take_noisiest(d, each, taken);
     by_free(on);
+    by_free(taken);
     by_free(each);
     return status;
 }

@@ -13,8 +13,8 @@
 #define MORE  0.25 /* dB on top of what it fell short */
 /* Runs of the session with switches, by effort: for each of all samples so many, as a search is
  * to take no more than some dozens of runs of the float model on all of them; within limits. */
-#define RUNS_EACH  5
-#define RUNS_LEAST 160
+#define RUNS_EACH  10
+#define RUNS_LEAST 240
 #define RUNS_MOST  600
 static const size_t verifications[] = {
     [BY_EFFORT_QUICK] = 4, [BY_EFFORT_NORMAL] = 8, [BY_EFFORT_THOROUGH] = 24};

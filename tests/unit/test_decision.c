@@ -27,6 +27,8 @@ static void put_layer(struct baryon_model *model, const char *name, const char *
     put_node(model->graph, name, "Conv", input, output);
 }
 
+static bool has_scale; /* a constant that no layer multiplies with, of one great value */
+
 static struct baryon_model *made_model(void)
 {
     struct baryon_model *model = new_model();
@@ -34,7 +36,12 @@ static struct baryon_model *made_model(void)
     takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
     put_layer(model, "one", "w1", "6,3,3,3", "x,w1", "a", 0.2F);
-    put_node(model->graph, "act", "Tanh", "a", "b");
+    if (has_scale) {
+        const float scale[] = {0.1F, 0.2F, 0.3F, 0.1F, 0.2F, 40};
+        put_values(model, "s", "6,1,1", scale);
+        put_node(model->graph, "scale", "Mul", "a,s", "m");
+    }
+    put_node(model->graph, "act", "Tanh", has_scale ? "m" : "a", "b");
     put_layer(model, "two", "w2", "6,6,3,3", "b,w2", "c", 12);
     put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
     put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
@@ -499,6 +506,28 @@ static void test_tensors_can_be_float(void **state)
     close_decisions();
 }
 
+/* Constants of nodes that are no layers have decisions, too. */
+static void test_constants_are_decided(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    struct by_str yaml;
+    by_str_init(&yaml);
+    has_scale = true;
+    open_decisions(1, &loosens, &all_samples);
+    has_scale = false;
+    assert_ok(by_decisions_measure(&d, &err));
+    const double plan = judged(on);
+    on[find("int16 activation", "s")] = true;
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "tensors:\n  \"s\": {type: int16}\n");
+    assert_true(judged(on) != plan);
+    for (size_t i = 0; i < d.decision_count; i++) /* weights of layers are theirs */
+        assert_true(strcmp(d.decisions[i].name, "w2") != 0);
+    by_str_release(&yaml);
+    close_decisions();
+}
+
 static void test_rules_are_those_of_a_config(void **state)
 {
     (void)state;
@@ -569,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_goals_of_the_caller),
         cmocka_unit_test(test_search_goes_down_from_the_widest),
         cmocka_unit_test(test_tensors_can_be_float),
+        cmocka_unit_test(test_constants_are_decided),
         cmocka_unit_test(test_rules_are_those_of_a_config),
         cmocka_unit_test(test_rules_give_the_candidate),
     };
