@@ -17,6 +17,7 @@ static const struct by_rung rungs[] = {
 };
 
 static const struct by_alternative alternatives[] = {
+    {.name = "float tensor", .kind = BY_DECIDE_TENSOR, .activation = "float"},
     {.name = "float layer", .kind = BY_DECIDE_FLOAT},
 };
 
