@@ -401,13 +401,14 @@ static bool has_names(const struct by_decisions *d, size_t source)
     return true;
 }
 
-/* Constants of nodes that are no layers, like those of a normalization, are tensors to a rule. */
+/* Constants of nodes that are no layers, like those of a normalization, and weights that several
+ * layers share are tensors to a rule. */
 static bool is_tensor(const struct by_decisions *d, size_t source)
 {
     if (!d->sources[source].weight)
         return true;
     for (size_t i = 0; i < d->work->layer_count; i++)
-        if (d->work->layers[i].weight == source)
+        if (d->work->layers[i].weight == source && reads_alone(d, source, d->work->layers[i].node))
             return false;
     return d->q->plan->rows.at[d->sources[source].row].role == BY_ROLE_WEIGHT;
 }

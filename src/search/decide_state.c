@@ -168,9 +168,10 @@ static void cost_layer(const struct change *change, const struct by_decide_layer
     const struct by_decisions *d = change->state->d;
     const struct by_decide_work *work = d->work;
     const size_t own = decision_at(change, layer->place);
-    const size_t weight = own != BY_NONE && work->weight_type[own] != BY_NONE
-                              ? work->weight_type[own]
-                              : layer->weight_type;
+    const size_t shared = layer->weight != BY_NONE ? decision_at(change, layer->weight) : BY_NONE;
+    const size_t given = shared != BY_NONE ? work->activation_type[shared] : layer->weight_type;
+    const size_t weight =
+        own != BY_NONE && work->weight_type[own] != BY_NONE ? work->weight_type[own] : given;
     double cost = 0;
     bool wide = layer->stays_float || !layer->input_count;
     for (size_t i = 0; i < layer->input_count; i++) {

@@ -4,11 +4,16 @@
 static const struct by_preset_value channels[] = {{"preset", "INT8_CNN_DEFAULT"}, {0}};
 static const struct by_preset_value solved[] = {
     {"preset", "INT8_CNN_DEFAULT"}, {"rounding", "descent"}, {0}};
-static const struct by_preset_value a8w8[] = {
-    {"preset", "A8W8"}, {"weight-granularity", "channel"}, {"extra-op-types", "[LSTM, GRU]"}, {0}};
+/* Which activations get 16 bits is left to the decisions, which know what each costs. */
+static const struct by_preset_value a8w8[] = {{"preset", "A8W8"},
+                                              {"weight-granularity", "channel"},
+                                              {"extra-op-types", "[LSTM, GRU]"},
+                                              {"wide-auto", "false"},
+                                              {0}};
 static const struct by_preset_value a8w8_solved[] = {{"preset", "A8W8_ADAROUND"},
                                                      {"weight-granularity", "channel"},
                                                      {"extra-op-types", "[LSTM, GRU]"},
+                                                     {"wide-auto", "false"},
                                                      {0}};
 static const struct by_preset_value a16w8[] = {
     {"preset", "A16W8"}, {"weight-granularity", "channel"}, {0}};
@@ -23,9 +28,8 @@ static const struct by_preset_value bf16[] = {{"preset", "BF16"}, {0}};
 static const struct by_rung rungs[] = {
     {FIRST, "uint8 activations of least error, int8 weights per channel", BY_RUNG_FIRST, 1,
      channels, NULL},
-    {"A8W8, per channel",
-     "int8 for more operators, recurrent ones too; some activations in int16, as samples choose",
-     BY_RUNG_FIRST, 1, a8w8, FIRST},
+    {"A8W8, per channel", "int8 for more operators, recurrent ones too", BY_RUNG_FIRST, 1, a8w8,
+     FIRST},
     {"U8S8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved,
      NULL},
     {"A8W8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1,
