@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define REDRAW_SECONDS 0.1
-#define TELL_SECONDS   1.0
+#define TELL_SECONDS   10.0
 #define EVENT_SECONDS  0.25
 #define BAR_WIDTH      28
 
@@ -121,9 +121,10 @@ static void tell_tenths(struct by_progress *progress, double elapsed)
 {
     char line[256];
     unsigned tenths = (unsigned)(progress->done * 10 / progress->total);
-    if (tenths <= progress->tenths || elapsed < TELL_SECONDS)
+    if (tenths <= progress->tenths || elapsed - progress->drawn < TELL_SECONDS)
         return;
     progress->tenths = tenths;
+    progress->drawn = elapsed;
     int length =
         snprintf(line, sizeof line, "baryon: %s: %" PRIu64 " %% (%" PRIu64 " of %" PRIu64 " %s)\n",
                  progress->label, progress->done * 100 / progress->total, progress->done,

@@ -1,6 +1,6 @@
 /*
  * How far a command is, on standard error: a bar that is drawn anew on a terminal,
- * else one line every 10 %, from the first second on. Nothing with --quiet. With --json
+ * else one line every 10 %, and at most every 10 s. Nothing with --quiet. With --json
  * events instead, a line each: at the beginning, at most four a second, at the end:
  *     {"event":"progress","stage":"run","done":3,"total":32,"samples_per_second":1.5,
  *      "seconds_left":19.3}

@@ -47,7 +47,8 @@ struct by_fraction {
 
 struct by_metric {
     const char *name, *help;
-    bool higher; /* is better */
+    const char *asks; /* what pairs have to be where it does not apply to all */
+    bool higher;      /* is better */
     bool pooled;
     bool (*applies)(const struct by_compared *pair); /* NULL: to all pairs */
     int (*measure)(const struct by_compared *pair, struct by_fraction *value,

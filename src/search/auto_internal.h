@@ -99,9 +99,10 @@ void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked,
 struct by_auto_layers;
 
 /* Decisions about the tensors and layers of a point, whose config ends with `rest`, measured.
- * Whatever comes out, by_auto_layers_close() goes with it. */
+ * by_name: the same without tensors that the user's model lacks. Whatever comes out,
+ * by_auto_layers_close() goes with it. */
 int by_auto_layers_open(struct by_auto_layers **layers, struct by_auto_work *work, size_t place,
-                        const char *rest, struct baryon_error *err);
+                        const char *rest, const char *by_name, struct baryon_error *err);
 void by_auto_layers_close(struct by_auto_layers *layers);
 /* What the point would gain without the noise of weights, dB. */
 double by_auto_layers_weights_gain(const struct by_auto_layers *layers);

@@ -9,10 +9,53 @@
  * share of it. */
 #define CHEAPER 0.75
 
-static int rung_config(const struct by_rung *rung, struct by_str *rest, struct baryon_error *err)
+static bool begins_with(const char *name, const char *other)
+{
+    return !strncmp(name, other, strlen(other));
+}
+
+/* --- Rungs --- */
+
+static const struct by_auto_point *point_called(const struct by_auto_work *work, const char *name)
+{
+    for (size_t i = 0; name && i < work->out->points.count; i++)
+        if (!strcmp(work->out->points.at[i].name, name) && !work->out->points.at[i].why)
+            return &work->out->points.at[i];
+    return NULL;
+}
+
+static bool has_value(const struct by_rung *rung, const char *line)
 {
     for (const struct by_preset_value *row = rung->values; row->option; row++)
+        if (begins_with(line, row->option) && line[strlen(row->option)] == ':')
+            return true;
+    return false;
+}
+
+/* Of the lines that say what samples chose, those about weights and float computations. */
+static void take_choices(const struct by_rung *rung, const char *pins, struct by_str *rest)
+{
+    static const char *const shared[] = {
+        "cle:", "smooth:", "bias-correction:", "logarithm-inputs:"};
+    for (const char *line = pins; *line;) {
+        const size_t length = strcspn(line, "\n") + 1;
+        for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+            if (begins_with(line, shared[i]) && !has_value(rung, line))
+                by_str_add(rest, line, length);
+        line += length;
+    }
+}
+
+/* by_name: without what would add tensors that the user's model lacks. */
+static int rung_config(const struct by_auto_work *work, const struct by_rung *rung, bool by_name,
+                       struct by_str *rest, struct baryon_error *err)
+{
+    const struct by_auto_point *before = point_called(work, rung->choices_of);
+    by_str_clear(rest);
+    for (const struct by_preset_value *row = rung->values; row->option; row++)
         by_str_printf(rest, "%s: %s\n", row->option, row->value);
+    if (before)
+        take_choices(rung, by_name ? before->pins_by_name : before->pins, rest);
     return by_str_error(rest, err);
 }
 
@@ -21,7 +64,7 @@ static int try_rung(struct by_auto_work *work, const struct by_rung *rung, size_
 {
     struct by_str rest;
     by_str_init(&rest);
-    int status = rung_config(rung, &rest, err);
+    int status = rung_config(work, rung, false, &rest, err);
     if (status == 0)
         status = by_auto_try(work, rung->name, rung->text, by_str_text(&rest), place, err);
     by_str_release(&rest);
@@ -66,11 +109,6 @@ static bool may_gain(const struct by_auto_work *work, const struct by_rung *rung
     return !is_over(work) && (!is_met(work) || best_of(work)->figures.cost > rung->cost);
 }
 
-static bool begins_with(const char *name, const char *other)
-{
-    return !strncmp(name, other, strlen(other));
-}
-
 /* In order, until one meets the goals. of: a rung that they have to be variants of; NULL: any. */
 static int try_rungs(struct by_auto_work *work, enum by_rung_when when, const struct by_rung *of,
                      struct level *level, struct baryon_error *err)
@@ -89,13 +127,21 @@ static int try_rungs(struct by_auto_work *work, enum by_rung_when when, const st
     return 0;
 }
 
-static int open_layers(struct by_auto_work *work, const struct level *level, struct by_str *rest,
+static int open_layers(struct by_auto_work *work, const struct level *level,
                        struct by_auto_layers **layers, struct baryon_error *err)
 {
-    by_str_clear(rest);
-    return rung_config(level->rung, rest, err) < 0
-               ? -1
-               : by_auto_layers_open(layers, work, level->place, by_str_text(rest), err);
+    struct by_str rest, by_name;
+    by_str_init(&rest);
+    by_str_init(&by_name);
+    int status = rung_config(work, level->rung, false, &rest, err);
+    if (status == 0)
+        status = rung_config(work, level->rung, true, &by_name, err);
+    if (status == 0)
+        status = by_auto_layers_open(layers, work, level->place, by_str_text(&rest),
+                                     by_str_text(&by_name), err);
+    by_str_release(&rest);
+    by_str_release(&by_name);
+    return status;
 }
 
 static int try_solved(struct by_auto_work *work, struct level *level, struct baryon_error *err)
@@ -134,22 +180,19 @@ static bool is_worth_solving(const struct by_auto_work *work, const struct level
 static int climb_from(struct by_auto_work *work, struct level level, struct baryon_error *err)
 {
     struct by_auto_layers *layers = NULL;
-    struct by_str rest;
     const struct level before = level;
-    by_str_init(&rest);
-    int status = open_layers(work, &level, &rest, &layers, err);
+    int status = open_layers(work, &level, &layers, err);
     if (status == 0 && is_worth_solving(work, &level, layers))
         status = try_solved(work, &level, err);
     if (status == 0 && level.place != before.place && !work->out->points.at[level.place].sure) {
         by_auto_layers_close(layers);
         layers = NULL;
-        status = open_layers(work, &level, &rest, &layers, err);
+        status = open_layers(work, &level, &layers, err);
     }
     if (status == 0 && !is_over(work) &&
         (level.place == before.place || !work->out->points.at[level.place].sure))
         status = by_auto_layers_search(layers, err);
     by_auto_layers_close(layers);
-    by_str_release(&rest);
     return status;
 }
 

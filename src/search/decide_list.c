@@ -292,6 +292,11 @@ static int touch_type(struct by_decisions *d, struct by_decision *decision, size
     const struct by_tensor_spec *from = &d->q->plan->rows.at[d->sources[source].row].spec;
     struct by_tensor_spec to;
     char name[64];
+    if (!strcmp(text, BY_DECIDE_AS_FLOAT)) {
+        *differs = true;
+        touch(d, decision, source, 0);
+        return by_decide_type(d, "float", 32, type, err);
+    }
     if (by_decide_spec(d, text, from, &to, err) < 0 ||
         by_decide_type(d, by_decide_name(&to, name, sizeof name), by_decide_bits(&to), type, err) <
             0)
@@ -331,6 +336,26 @@ static int touch_inputs(struct by_decisions *d, const struct by_decide_layer *la
     return 0;
 }
 
+static bool runs_quantized(const struct by_quant_plan *plan, const struct baryon_node *node)
+{
+    for (size_t i = 0; node && i < plan->node_count; i++)
+        if (plan->nodes[i].node == node)
+            return plan->nodes[i].state == BY_NODE_QUANTIZED;
+    return false;
+}
+
+/* A float layer reads what a quantized one gives as that is rounded: the pair goes with the last
+ * reader alone where nothing quantized gives the value. */
+static bool goes_with(const struct by_decisions *d, size_t source, const struct baryon_node *node)
+{
+    const struct by_quant_plan *plan = d->q->plan;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (d->work->source_of[i] == source && !d->sources[source].weight &&
+            runs_quantized(plan, plan->rows.at[i].value->producer))
+            return false;
+    return reads_alone(d, source, node);
+}
+
 /* Whether the ladder's row is something else than what there is. */
 static int make_layer_decision(struct by_decisions *d, size_t index, struct by_decision *decision,
                                bool *differs, struct baryon_error *err)
@@ -346,7 +371,7 @@ static int make_layer_decision(struct by_decisions *d, size_t index, struct by_d
         return 0;
     if (row->kind == BY_DECIDE_FLOAT) {
         for (size_t i = 0; i < layer->input_count; i++)
-            if (reads_alone(d, d->work->inputs[layer->first + i], layer->node))
+            if (goes_with(d, d->work->inputs[layer->first + i], layer->node))
                 touch(d, decision, d->work->inputs[layer->first + i], 0);
         if (layer->weight != BY_NONE && reads_alone(d, layer->weight, layer->node))
             touch(d, decision, layer->weight, 0);
@@ -376,12 +401,26 @@ static bool has_names(const struct by_decisions *d, size_t source)
     return true;
 }
 
+/* Constants of nodes that are no layers, like those of a normalization, and weights that several
+ * layers share are tensors to a rule. */
+static bool is_tensor(const struct by_decisions *d, size_t source)
+{
+    if (!d->sources[source].weight)
+        return true;
+    for (size_t i = 0; i < d->work->layer_count; i++)
+        if (d->work->layers[i].weight == source && reads_alone(d, source, d->work->layers[i].node))
+            return false;
+    return d->q->plan->rows.at[d->sources[source].row].role == BY_ROLE_WEIGHT;
+}
+
 static int make_tensor_decision(struct by_decisions *d, size_t source, struct by_decision *decision,
                                 bool *differs, struct baryon_error *err)
 {
     decision->place = source;
-    decision->name = d->sources[source].name;
-    if (d->sources[source].weight || !has_names(d, source))
+    decision->name = d->sources[source].weight
+                         ? d->q->plan->rows.at[d->sources[source].row].value->name
+                         : d->sources[source].name;
+    if (!is_tensor(d, source) || !has_names(d, source))
         return 0;
     return touch_type(d, decision, source, decision->alternative->activation,
                       &d->work->activation_type[d->decision_count], differs, err);

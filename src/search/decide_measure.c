@@ -13,27 +13,32 @@
 #include <math.h>
 #include <string.h>
 
-#define FEWEST_SAMPLES 2
+#define FEWEST_SAMPLES 4
 #define USUAL_SAMPLES  8
-#define FIRST_RUNS     0.6  /* of all: groups of one size; the others split the worst */
-#define SHARPENED      24   /* sources that are measured among all others too, at most */
-#define SHARPEN_SHARE  2e-2 /* of all noise */
-#define SPLITS         8    /* groups that are split in one go */
-#define AROUND         48   /* sources that are measured in place, at most */
-#define AROUNDS        2    /* times */
-#define AROUND_SHARE   2e-3 /* of all noise: others are not worth a run */
+#define FIRST_RUNS     0.6    /* of all: groups of one size; the others split the worst */
+#define SHARPENED      24     /* sources that are measured among all others too, at most */
+#define SHARPEN_SHARE  2e-2   /* of all noise */
+#define SPLITS         8      /* groups that are split in one go */
+#define AROUND         48     /* sources that are measured in place, at most */
+#define AROUNDS        2      /* times */
+#define AROUND_SHARE   2e-3   /* of all noise: others are not worth a run */
+#define PARTS          6      /* sessions with a part of the sources */
+#define PART_GROUPS    8      /* groups of such a part at least, as opening it takes some runs */
+#define PARTS_BYTES    2.56e8 /* of weights in all of them at most */
 
 /* Consecutive sources. */
 struct group {
     size_t begin, end, place; /* among groups of the noise */
+    size_t part;              /* session that has them; BY_NONE: that with all */
 };
 
 struct measuring {
     const struct by_decisions *d;
-    const bool *on;            /* [set * source_count + source] */
-    const double *factors;     /* the same of scales; NULL: 1 */
-    double *places;            /* [set * dims]; NULL: not wanted */
-    struct by_judgement *each; /* [set * samples + sample]; NULL: not wanted */
+    const struct group *groups; /* by set; NULL: all sources are there */
+    const bool *on;             /* [set * source_count + source] */
+    const double *factors;      /* the same of scales; NULL: 1 */
+    double *places;             /* [set * dims]; NULL: not wanted */
+    struct by_judgement *each;  /* [set * samples + sample]; NULL: not wanted */
 };
 
 int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done, size_t all,
@@ -47,12 +52,6 @@ int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done,
 
 /* --- Runs --- */
 
-/* Evenly over those that judge. */
-static size_t sample_at(const struct by_decisions *d, size_t index)
-{
-    return index * by_judge_count(d->judge) / d->samples;
-}
-
 static int run_each(void *context, size_t begin, size_t end, unsigned worker,
                     struct baryon_error *err)
 {
@@ -61,10 +60,12 @@ static int run_each(void *context, size_t begin, size_t end, unsigned worker,
     (void)worker;
     for (size_t i = begin; i < end; i++) {
         const size_t set = i / d->samples, index = i % d->samples;
+        const size_t part = measuring->groups ? measuring->groups[set].part : BY_NONE;
         if (by_switches_run(
-                d->work->switches, measuring->on + set * d->source_count,
+                part == BY_NONE ? d->work->switches : d->work->parts[part].switches,
+                measuring->on + set * d->source_count,
                 measuring->factors ? measuring->factors + set * d->source_count : NULL,
-                sample_at(d, index), index, measuring->each ? &measuring->each[i] : NULL,
+                d->measured[index], index, measuring->each ? &measuring->each[i] : NULL,
                 measuring->places ? measuring->places + set * d->work->noise.dims : NULL, err) < 0)
             return -1;
     }
@@ -107,10 +108,15 @@ static int run_groups(struct by_decisions *d, const struct group *groups, size_t
         for (size_t k = groups[i].begin; k < groups[i].end; k++)
             on[i * d->source_count + k] = !base;
     }
-    struct measuring measuring = {.on = on, .places = places};
+    struct measuring measuring = {.on = on, .places = places, .groups = base ? NULL : groups};
     const int status = run_sets(d, &measuring, count, err);
     by_free(on);
     return status;
+}
+
+static const double *none_of(const struct by_decisions *d, const struct group *group)
+{
+    return group->part == BY_NONE ? d->work->noise.none : d->work->parts[group->part].none;
 }
 
 static int measure_part(struct by_decisions *d, struct group *groups, size_t count,
@@ -124,8 +130,8 @@ static int measure_part(struct by_decisions *d, struct group *groups, size_t cou
         const bool mean = groups[i].place != BY_NONE;
         if (!mean)
             groups[i].place = by_decide_noise_add(d);
-        by_decide_noise_set(d, groups[i].place, base ? with : ran, base ? ran : d->work->noise.none,
-                            mean);
+        by_decide_noise_set(d, groups[i].place, base ? with : ran,
+                            base ? ran : none_of(d, &groups[i]), mean);
     }
     by_free(places);
     return status;
@@ -187,8 +193,10 @@ static int split_worst(struct by_decisions *d, struct group *groups, size_t *cou
             break;
         const size_t middle = (groups[worst].begin + groups[worst].end) / 2;
         from[splits] = worst;
-        halves[2 * splits] = (struct group){groups[worst].begin, middle, BY_NONE};
-        halves[2 * splits + 1] = (struct group){middle, groups[worst].end, BY_NONE};
+        halves[2 * splits] =
+            (struct group){groups[worst].begin, middle, BY_NONE, groups[worst].part};
+        halves[2 * splits + 1] =
+            (struct group){middle, groups[worst].end, BY_NONE, groups[worst].part};
         groups[worst].place = BY_NONE; /* not again in this go */
     }
     if (measure_groups(d, halves, 2 * splits, NULL, NULL, counted, err) < 0)
@@ -242,8 +250,9 @@ static int divide_group(struct by_decisions *d, const struct group *group, struc
     }
     for (size_t i = group->begin; i < group->end; i++) {
         own = isnan(d->work->noise_of[i]) ? 0 : d->work->noise_of[i];
-        noise->group_of[i] = group->place;
+        noise->group_of[i] = noise->first_group[i] = group->place;
         noise->share_of[i] = count == 1 ? 1 : sum > 0 ? own / sum : 1 / (double)count;
+        noise->first_share[i] = noise->share_of[i];
         for (size_t k = 0; k < d->output_count; k++)
             d->sources[i].alone[k] = noise->share_of[i] * noise->energy[group->place][k];
     }
@@ -309,7 +318,7 @@ static size_t list_worst(const struct by_decide_state *state, double least, stru
             continue;
         count += count < AROUND;
         memmove(list + at + 1, list + at, (count - 1 - at) * sizeof *list);
-        list[at] = (struct group){.begin = i, .end = i + 1, .place = BY_NONE};
+        list[at] = (struct group){.begin = i, .end = i + 1, .place = BY_NONE, .part = BY_NONE};
     }
     return count;
 }
@@ -367,8 +376,68 @@ static size_t group_evenly(const struct by_decisions *d, size_t wanted, struct g
     for (size_t i = 0; i < count; i++)
         groups[i] = (struct group){.begin = i * d->source_count / count,
                                    .end = (i + 1) * d->source_count / count,
-                                   .place = BY_NONE};
+                                   .place = BY_NONE,
+                                   .part = BY_NONE};
     return count;
+}
+
+/* --- Parts --- */
+
+static bool has_room(const struct by_decisions *d, size_t parts)
+{
+    double floats = 0;
+    for (size_t i = 0; i < d->source_count; i++)
+        floats += d->sources[i].weight ? d->work->elements_of[i] : 0;
+    return floats * sizeof(float) * (double)parts < PARTS_BYTES;
+}
+
+static int open_part(struct by_decisions *d, struct group *groups, size_t count, size_t part,
+                     struct baryon_error *err)
+{
+    struct by_decide_part *at = &d->work->parts[part];
+    bool *none = by_alloc_zero(d->source_count + 1, sizeof *none, err);
+    struct group whole = {.part = part};
+    at->none = by_arena_alloc(&d->arena, d->work->noise.dims + 1, sizeof *at->none, err);
+    int status = none && at->none ? by_switches_open(&at->switches, d, groups[0].begin,
+                                                     groups[count - 1].end, err)
+                                  : -1;
+    for (size_t i = 0; i < count; i++)
+        groups[i].part = part;
+    struct measuring measuring = {.on = none, .places = at->none, .groups = &whole};
+    if (status == 0)
+        status = run_sets(d, &measuring, 1, err);
+    by_free(none);
+    return status;
+}
+
+/* Few sources are on in a run, so sessions with a part of them do, which are faster. */
+static int open_parts(struct by_decisions *d, struct group *groups, size_t count,
+                      struct baryon_error *err)
+{
+    struct by_decide_work *work = d->work;
+    const size_t asked = work->options.parts, most = asked ? asked : count / PART_GROUPS;
+    const size_t parts = !asked && most > PARTS ? PARTS : most < count ? most : count;
+    if (parts < 2 || !has_room(d, parts))
+        return 0;
+    work->parts = by_arena_alloc(&d->arena, parts, sizeof *work->parts, err);
+    if (!work->parts)
+        return -1;
+    memset(work->parts, 0, parts * sizeof *work->parts);
+    work->part_count = parts;
+    for (size_t i = 0; i < parts; i++) {
+        const size_t begin = i * count / parts, end = (i + 1) * count / parts;
+        if (by_decide_go_on(d, "measure", 0, d->source_count, err) < 0 ||
+            open_part(d, groups + begin, end - begin, i, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void by_decide_parts_close(struct by_decide_work *work)
+{
+    for (size_t i = 0; i < work->part_count; i++)
+        by_switches_close(work->parts[i].switches);
+    work->part_count = 0;
 }
 
 static int measure_all(struct by_decisions *d, struct group *groups, struct baryon_error *err)
@@ -377,7 +446,8 @@ static int measure_all(struct by_decisions *d, struct group *groups, struct bary
     const bool each = most >= d->source_count;
     struct counted counted = {.what = "measure", .all = most};
     size_t count = group_evenly(d, each ? most : (size_t)ceil(FIRST_RUNS * (double)most), groups);
-    if (measure_groups(d, groups, count, NULL, NULL, &counted, err) < 0)
+    if ((!each && by_decide_own(d, err) < 0) || open_parts(d, groups, count, err) < 0 ||
+        measure_groups(d, groups, count, NULL, NULL, &counted, err) < 0)
         return -1;
     while (!each && counted.done + 1 < most) {
         const int splits = split_worst(d, groups, &count, (most - counted.done) / 2, &counted, err);
@@ -389,6 +459,7 @@ static int measure_all(struct by_decisions *d, struct group *groups, struct bary
     for (size_t i = 0; i < count; i++)
         if (divide_group(d, &groups[i], err) < 0)
             return -1;
+    by_decide_parts_close(d->work);
     return 0;
 }
 
@@ -404,6 +475,84 @@ static void choose_samples(struct by_decisions *d)
     d->samples = wanted < count ? wanted : count;
 }
 
+static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct measuring *measuring = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (by_switches_run(measuring->d->work->switches, measuring->on, i, i, &measuring->each[i],
+                            NULL, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Of all outputs, each over its energy in all samples, or in this one. */
+static double noise_of_sample(const struct by_decisions *d, const struct by_judgement *each,
+                              size_t sample, bool own)
+{
+    double noise = 0;
+    for (size_t k = 0; k < each[sample].count; k++) {
+        double signal = own ? each[sample].outputs[k].signal : 0;
+        for (size_t i = 0; !own && i < by_judge_count(d->judge); i++)
+            signal += each[i].outputs[k].signal;
+        noise += signal > 0 ? each[sample].outputs[k].noise / signal : 0;
+    }
+    return isfinite(noise) ? noise : INFINITY;
+}
+
+/* Over all samples the ones with the greatest errors decide, and when those are gone the ones that
+ * suffer most for their size: both by turns. Places stay in order. */
+static void take_noisiest(struct by_decisions *d, const struct by_judgement *each, bool *taken)
+{
+    const size_t all = by_judge_count(d->judge);
+    size_t count = 0;
+    for (size_t n = 0; n < d->samples; n++) {
+        size_t worst = all;
+        double most = -1;
+        for (size_t i = 0; i < all; i++) {
+            const double noise = taken[i] ? -1 : noise_of_sample(d, each, i, n % 2);
+            if (noise <= most)
+                continue;
+            most = noise;
+            worst = i;
+        }
+        if (worst < all)
+            taken[worst] = true;
+    }
+    for (size_t i = 0; i < all; i++)
+        if (taken[i])
+            d->measured[count++] = i;
+}
+
+static int find_samples(struct by_decisions *d, struct baryon_error *err)
+{
+    const size_t count = by_judge_count(d->judge);
+    d->measured = by_arena_alloc(&d->arena, count + 1, sizeof *d->measured, err);
+    if (!d->measured)
+        return -1;
+    for (size_t i = 0; i < d->samples; i++)
+        d->measured[i] = i;
+    if (d->samples == count)
+        return 0;
+    bool *on = by_alloc(d->source_count + 1, sizeof *on, err);
+    struct by_judgement *each = by_alloc_zero(count + 1, sizeof *each, err);
+    struct measuring measuring = {.d = d, .on = on, .each = each};
+    bool *taken = by_alloc_zero(count + 1, sizeof *taken, err);
+    int status = on && each && taken ? 0 : -1;
+    if (status == 0) {
+        memset(on, true, d->source_count);
+        d->runs += count;
+        status = by_par_for(d->q->pool, count, 1, judge_each, &measuring, err);
+    }
+    if (status == 0)
+        take_noisiest(d, each, taken);
+    by_free(on);
+    by_free(taken);
+    by_free(each);
+    return status;
+}
+
 static int open_switches(struct by_decisions *d, struct baryon_error *err)
 {
     struct by_decide_work *work = d->work;
@@ -412,9 +561,10 @@ static int open_switches(struct by_decisions *d, struct baryon_error *err)
     if (!by_judge_count(d->judge))
         return by_fail(err, BARYON_ERR_INPUT, "no sample is left to measure decisions on");
     choose_samples(d);
-    return by_decide_go_on(d, "measure", 0, d->source_count, err) < 0
+    return by_decide_go_on(d, "measure", 0, d->source_count, err) < 0 ||
+                   by_switches_open(&work->switches, d, 0, d->source_count, err) < 0
                ? -1
-               : by_switches_open(&work->switches, d, err);
+               : find_samples(d, err);
 }
 
 static void find_share(struct by_decisions *d, const struct by_decide_state *state, size_t source)

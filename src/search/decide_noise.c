@@ -42,11 +42,14 @@ int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_er
     noise->lost = by_alloc_zero(noise->room, sizeof *noise->lost, err);
     noise->group_of = by_alloc_zero(d->source_count + 1, sizeof *noise->group_of, err);
     noise->share_of = by_alloc_zero(d->source_count + 1, sizeof *noise->share_of, err);
+    noise->first_group = by_alloc_zero(d->source_count + 1, sizeof *noise->first_group, err);
+    noise->first_share = by_alloc_zero(d->source_count + 1, sizeof *noise->first_share, err);
     noise->total = by_alloc_zero(noise->dims, sizeof *noise->total, err);
     noise->none = by_alloc_zero(noise->dims, sizeof *noise->none, err);
     noise->rest = by_alloc_zero(noise->dims, sizeof *noise->rest, err);
     return noise->errors && noise->energy && noise->rested && noise->lost && noise->group_of &&
-                   noise->share_of && noise->none && noise->total && noise->rest
+                   noise->share_of && noise->first_group && noise->first_share && noise->none &&
+                   noise->total && noise->rest
                ? 0
                : -1;
 }
@@ -59,6 +62,8 @@ void by_decide_noise_close(struct by_decide_noise *noise)
     by_free(noise->lost);
     by_free(noise->group_of);
     by_free(noise->share_of);
+    by_free(noise->first_group);
+    by_free(noise->first_share);
     by_free(noise->none);
     by_free(noise->total);
     by_free(noise->rest);

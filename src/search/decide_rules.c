@@ -52,7 +52,8 @@ static void put_tensors(const struct by_decisions *d, size_t decision, struct by
             continue;
         by_str_puts(yaml, "  ");
         put_name(yaml, plan->rows.at[i].value->name);
-        by_str_printf(yaml, *type == '{' ? ": %s\n" : ": {type: %s}\n", type);
+        const bool whole = *type == '{' || !strcmp(type, BY_DECIDE_AS_FLOAT);
+        by_str_printf(yaml, whole ? ": %s\n" : ": {type: %s}\n", type);
     }
 }
 

@@ -13,6 +13,8 @@
 #define STEP          2.0  /* dB that the goal of the model rises where only the caller knows */
 #define NEAR          0.25 /* dB between what meets and what does not */
 #define CLOSE         0.5  /* dB that prediction and candidate may differ before it is corrected */
+#define APART         8    /* candidates of a search that counts sources one by one */
+#define APART_NEAR    1.0  /* dB between what meets and what does not, there */
 
 struct searching {
     struct by_decisions *d;
@@ -67,12 +69,19 @@ static int quantize_and_verify(const struct searching *searching, const bool *on
         *verified = (struct by_verified){.sqnr = -INFINITY};
         return 0;
     }
-    if (!options->verify)
-        verified->meets = verified->sqnr >= options->limits.sqnr;
     return status;
 }
 
-/* A caller's measure knows whether its goals are met; ours depends on the goal in dB. */
+/* A caller's measure knows whether its goals are met; ours depends on the goal in dB. Both have to
+ * reach that goal, which a caller raises where whole quantizations fall short. */
+static bool reaches(const struct searching *searching, const struct by_verified *verified)
+{
+    const double goal = searching->options->limits.sqnr;
+    if (!searching->options->verify)
+        return verified->sqnr >= goal;
+    return verified->meets && !(isfinite(goal) && verified->sqnr < goal + verified->asks);
+}
+
 static int verify(struct searching *searching, const bool *on, struct by_verified *verified,
                   struct baryon_error *err)
 {
@@ -80,14 +89,14 @@ static int verify(struct searching *searching, const bool *on, struct by_verifie
     searching->rounds++;
     if (known) {
         *verified = known->verified;
-        if (!searching->options->verify)
-            verified->meets = verified->sqnr >= searching->options->limits.sqnr;
-        return 0;
+    } else {
+        searching->verified++;
+        if (quantize_and_verify(searching, on, verified, err) < 0 ||
+            remember(searching->d, on, verified, err) < 0)
+            return -1;
     }
-    searching->verified++;
-    return quantize_and_verify(searching, on, verified, err) < 0
-               ? -1
-               : remember(searching->d, on, verified, err);
+    verified->meets = reaches(searching, verified);
+    return 0;
 }
 
 static bool is_within(const struct searching *searching, const struct by_prediction *predicted)
@@ -137,7 +146,7 @@ static int verify_step(struct searching *searching, const char *what, const bool
         searching->best_verified = *verified;
         searching->any = true;
     }
-    if (fabs(step.predicted.sqnr - verified->sqnr) > 1e-3)
+    if (!d->work->apart && fabs(step.predicted.sqnr - verified->sqnr) > 1e-3)
         correct(d, step.predicted.sqnr, verified->sqnr);
     return searching->options->step
                ? searching->options->step(searching->options->context, d, on, &step, err)
@@ -282,6 +291,65 @@ static int search_other(struct searching *searching, bool *on, struct by_verifie
     return 0;
 }
 
+/* --- Where errors do not add --- */
+
+static int verify_apart(struct searching *searching, double sqnr, const char *what, bool *on,
+                        bool *meets, bool *stuck, struct baryon_error *err)
+{
+    struct by_verified verified = {.sqnr = -INFINITY};
+    if (go_once(searching, sqnr, what, on, &verified, stuck, err) < 0)
+        return -1;
+    *meets = !*stuck && verified.meets;
+    return 0;
+}
+
+/* The widest first, then the goal in the middle between what meets and what does not. */
+static int bisect_apart(struct searching *searching, bool *on, struct baryon_error *err)
+{
+    struct by_prediction least, most;
+    bool meets, stuck;
+    by_decisions_predict(searching->d, on, &least);
+    if (verify_apart(searching, INFINITY, "widest", on, &meets, &stuck, err) < 0)
+        return -1;
+    if (!meets)
+        return 0;
+    by_decisions_predict(searching->d, on, &most);
+    double low = least.sqnr, high = most.sqnr;
+    for (unsigned i = 1; i < APART && high - low > APART_NEAR; i++) {
+        const double middle = (low + high) / 2;
+        if (verify_apart(searching, middle, "apart", on, &meets, &stuck, err) < 0)
+            return -1;
+        if (meets)
+            high = middle;
+        else
+            low = middle;
+    }
+    return 0;
+}
+
+/* Of a model that answers small changes with large ones the sum of errors says little, and a set
+ * with less noise of each source is still the better one. */
+static int search_apart(struct searching *searching, bool *on, struct baryon_error *err)
+{
+    struct by_decisions *d = searching->d;
+    struct by_decide_noise *noise = &d->work->noise;
+    const struct by_decide_noise now = *noise;
+    double scale[BY_DECISION_OUTPUTS];
+    memcpy(scale, d->scale, sizeof scale);
+    for (size_t i = 0; i < BY_DECISION_OUTPUTS; i++)
+        d->scale[i] = 1;
+    noise->group_of = noise->first_group; /* before any was measured in place */
+    noise->share_of = noise->first_share;
+    memset(on, 0, d->decision_count);
+    d->work->apart = true;
+    const int status = bisect_apart(searching, on, err);
+    d->work->apart = false;
+    noise->group_of = now.group_of;
+    noise->share_of = now.share_of;
+    memcpy(d->scale, scale, sizeof scale);
+    return status;
+}
+
 /* --- The whole --- */
 
 static int search(struct searching *searching, bool *on, struct baryon_error *err)
@@ -292,8 +360,11 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
     if (verified.meets && !searching->options->narrows)
         return 0;
     verified.asks = 0; /* the error of what misses the goal by far says little of what meets it */
-    return isnan(searching->options->limits.sqnr) ? search_other(searching, on, &verified, err)
-                                                  : search_sqnr(searching, on, &verified, err);
+    const double goal = searching->options->limits.sqnr;
+    if ((isnan(goal) ? search_other(searching, on, &verified, err)
+                     : search_sqnr(searching, on, &verified, err)) < 0)
+        return -1;
+    return searching->best_verified.meets || isinf(goal) ? 0 : search_apart(searching, on, err);
 }
 
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define LEAST_NOISE 1e-2 /* of what sources have one by one: no more is known to cancel */
+#define USUAL_BITS  16   /* of a wider type */
 #define BY_MOVES    16   /* groups that one change touches */
 
 /* A change of one place, that was not made yet. */
@@ -126,17 +127,24 @@ static void apply_moves(const struct by_decide_state *state, const struct moves 
 }
 
 /* What does not add fades with what is left of the sources. */
+static double joint_noise(const struct by_decide_noise *noise, const struct by_decide_sums *sums,
+                          size_t k)
+{
+    const double left = fmax(sums->left[k], 0), other = fmax(sums->other[k], 0);
+    const double fade = noise->all[k] > 0 ? left / noise->all[k] : 0;
+    const double joint =
+        sums->sum[k] + 2 * fade * sums->with_rest[k] + fade * fade * noise->rest_energy[k];
+    return fmax(joint + sums->other[k], LEAST_NOISE * (left + other));
+}
+
 static double predicted_sqnr(const struct by_decisions *d, const struct by_decide_sums *sums)
 {
     const struct by_decide_noise *noise = &d->work->noise;
     double sqnr = 0;
     for (size_t k = 0; k < noise->outputs; k++) {
-        const double fade = noise->all[k] > 0 ? fmax(sums->left[k], 0) / noise->all[k] : 0;
-        const double joint =
-            sums->sum[k] + 2 * fade * sums->with_rest[k] + fade * fade * noise->rest_energy[k];
-        const double least = LEAST_NOISE * (fmax(sums->left[k], 0) + fmax(sums->other[k], 0));
-        const double real = d->floor[k] + fmax(joint + sums->other[k], least);
-        sqnr += by_decibels(d->signal[k], d->scale[k] * real);
+        const double real =
+            d->work->apart ? fmax(sums->left[k] + sums->other[k], 0) : joint_noise(noise, sums, k);
+        sqnr += by_decibels(d->signal[k], d->scale[k] * (d->floor[k] + real));
     }
     return noise->outputs ? sqnr / (double)noise->outputs : 0;
 }
@@ -160,9 +168,10 @@ static void cost_layer(const struct change *change, const struct by_decide_layer
     const struct by_decisions *d = change->state->d;
     const struct by_decide_work *work = d->work;
     const size_t own = decision_at(change, layer->place);
-    const size_t weight = own != BY_NONE && work->weight_type[own] != BY_NONE
-                              ? work->weight_type[own]
-                              : layer->weight_type;
+    const size_t shared = layer->weight != BY_NONE ? decision_at(change, layer->weight) : BY_NONE;
+    const size_t given = shared != BY_NONE ? work->activation_type[shared] : layer->weight_type;
+    const size_t weight =
+        own != BY_NONE && work->weight_type[own] != BY_NONE ? work->weight_type[own] : given;
     double cost = 0;
     bool wide = layer->stays_float || !layer->input_count;
     for (size_t i = 0; i < layer->input_count; i++) {
@@ -187,8 +196,8 @@ static void cost_tensor(const struct change *change, size_t source, double sign,
     if (!d->sources[source].weight)
         sum->cost +=
             sign * d->work->elements_of[source] * d->work->bits[type] / 8 * d->ladder->byte_cost;
-    if (tensor != BY_NONE)
-        sum->cost += sign * d->work->tiny;
+    if (tensor != BY_NONE) /* of what costs the same otherwise the narrower type */
+        sum->cost += sign * d->work->tiny * d->work->bits[type] / USUAL_BITS;
 }
 
 static void add_place(const struct change *change, double sign, struct by_decide_state *sum)

@@ -20,6 +20,7 @@ int by_decisions_open(struct by_decisions *d, struct by_quantization *q,
 void by_decisions_close(struct by_decisions *d)
 {
     if (d->work) {
+        by_decide_parts_close(d->work);
         by_switches_close(d->work->switches);
         by_decide_noise_close(&d->work->noise);
         by_stats_close(d->work->observed);

@@ -30,7 +30,8 @@ enum by_decision_kind {
 };
 
 /* Something that a tensor or a layer may have instead of what the plan gives it. Types stand as
- * rules have them: "int16", "{type: int4, group: 32}"; NULL: as it is. */
+ * rules have them: "int16", "{type: int4, group: 32}"; NULL: as it is. A tensor may be "float". */
+#define BY_DECIDE_AS_FLOAT "float"
 struct by_alternative {
     const char *name; /* "int16 activation", for reports */
     enum by_decision_kind kind;
@@ -95,7 +96,8 @@ struct by_decisions {
     size_t decision_count;
     struct by_touch *touches;
     size_t touch_count;
-    size_t samples, output_count;                                   /* that were measured on */
+    size_t samples, output_count; /* that were measured on */
+    size_t *measured;             /* which of those that judge: the ones with the greatest error */
     double signal[BY_DECISION_OUTPUTS], floor[BY_DECISION_OUTPUTS]; /* energies; floor: what no
                      source explains, passes for example */
     double scale[BY_DECISION_OUTPUTS]; /* real noise over that of the model, as last verified */
@@ -112,6 +114,7 @@ struct by_decide_options {
     size_t runs;      /* of the session with switches at most, about; 0: no limit. With fewer than
                          there are sources, neighbours are measured together and the worst are split */
     bool activations; /* no other sources, and no layers: for by_decisions_ranges() */
+    size_t parts;     /* sessions that share the sources among them; 0: as many as pay */
     const struct by_map *names; /* tensors that rules may speak of: those of the user's model; NULL:
                                    all that the plan has, which equalization may have added */
     by_decide_progress_fn *progress; /* may be NULL */

@@ -5,6 +5,7 @@
  *   decide_type.c       how much noise a type has, and how many bits
  *   decide_cost.c       what layers cost with the types that they read
  *   decide_switch.c     the model whose sources are switched on and off
+ *   decide_own.c        noise of activations by themselves
  *   decide_noise.c      errors at the outputs, as vectors
  *   decide_measure.c    noise of sources
  *   decide_ranges.c     factors of ranges, by the errors that each makes
@@ -44,6 +45,12 @@ struct by_decide_layer {
 
 struct by_switches;
 
+/* A session with the sources of some groups, and what it gives without any. */
+struct by_decide_part {
+    struct by_switches *switches;
+    double *none; /* [dims] */
+};
+
 /* Errors at the outputs that sources make. Large outputs are folded into few places with random
  * signs, which keeps inner products about as they are. Sources that were measured together are a
  * group, of whose energy each has a share. */
@@ -55,9 +62,11 @@ struct by_decide_noise {
     float *errors;                         /* [group * dims] */
     double (*energy)[BY_DECISION_OUTPUTS]; /* by group: of its errors, and with what the rest is */
     double (*rested)[BY_DECISION_OUTPUTS];
-    bool *lost;                      /* by group: not finite; it counts by its energy alone */
-    size_t *group_of;                /* by source */
-    double *share_of;                /* by source */
+    bool *lost;          /* by group: not finite; it counts by its energy alone */
+    size_t *group_of;    /* by source */
+    double *share_of;    /* by source */
+    size_t *first_group; /* both as they were when each source was alone */
+    double *first_share;
     double *none, *total;            /* outputs with nothing on, and with all */
     float *rest;                     /* what all together have that does not add */
     double all[BY_DECISION_OUTPUTS]; /* energy of sources where the rest was seen */
@@ -86,9 +95,12 @@ struct by_decide_work {
     size_t type_count;
     double *costs; /* [activation type * type_count + weight type] */
     bool *wides;
-    double tiny; /* cost of a decision that costs nothing else */
-    struct by_switches *switches;
+    double tiny;                  /* cost of a decision that costs nothing else */
+    struct by_switches *switches; /* with all sources */
+    struct by_decide_part *parts; /* with some, where few are on */
+    size_t part_count;
     struct by_decide_noise noise;
+    bool apart;             /* sources count one by one, as if no errors met */
     bool *all;              /* by source: on */
     struct by_frame solved; /* of the model with solved biases, whose payloads candidates share */
     struct by_stats *observed; /* of all tensors, where candidates need more than the plan's */
@@ -178,8 +190,9 @@ void by_decide_state_read(const struct by_decide_state *state, bool *on);
 
 /* --- decide_switch.c --- */
 
-int by_switches_open(struct by_switches **switches, const struct by_decisions *d,
-                     struct baryon_error *err);
+/* With the sources from begin to end alone; others are off whatever a run asks for. */
+int by_switches_open(struct by_switches **switches, const struct by_decisions *d, size_t begin,
+                     size_t end, struct baryon_error *err);
 void by_switches_close(struct by_switches *switches);
 /* One sample with those sources on; index: among those that are measured on. factors: of the
  * scales, by source; NULL: as they are, as without options.activations. judgement: NULL: not asked
@@ -187,6 +200,11 @@ void by_switches_close(struct by_switches *switches);
 int by_switches_run(const struct by_switches *switches, const bool *on, const double *factors,
                     size_t sample, size_t index, struct by_judgement *judgement, double *places,
                     struct baryon_error *err);
+
+/* --- decide_own.c --- */
+
+/* Noise over signal of activations, on the samples that are measured on. */
+int by_decide_own(struct by_decisions *d, struct baryon_error *err);
 
 /* --- decide_measure.c --- */
 
@@ -197,6 +215,8 @@ int by_decide_run_factors(struct by_decisions *d, const bool *on, const double *
 /* Fails where that was the time to stop. */
 int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done, size_t all,
                     struct baryon_error *err);
+
+void by_decide_parts_close(struct by_decide_work *work);
 
 /* --- decide_rules.c --- */
 

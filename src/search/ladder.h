@@ -25,6 +25,9 @@ struct by_rung {
     enum by_rung_when when;
     double cost;                          /* of the model if all multiply-adds are in its types */
     const struct by_preset_value *values; /* option NULL ends them */
+    /* A rung before it, of the same granularity of weights: what samples chose there of
+     * equalization, smoothing, biases and logarithms is not asked again. NULL: none */
+    const char *choices_of;
 };
 
 struct by_ladder {

@@ -11,9 +11,11 @@
 
 #define TRIES 3    /* times that the goal is raised, where the whole quantization falls short */
 #define MORE  0.25 /* dB on top of what it fell short */
-/* Runs of the session with switches, by effort. */
-static const size_t runs[] = {
-    [BY_EFFORT_QUICK] = 200, [BY_EFFORT_NORMAL] = 600, [BY_EFFORT_THOROUGH] = 0};
+/* Runs of the session with switches, by effort: for each of all samples so many, as a search is
+ * to take no more than some dozens of runs of the float model on all of them; within limits. */
+#define RUNS_EACH  10
+#define RUNS_LEAST 240
+#define RUNS_MOST  600
 static const size_t verifications[] = {
     [BY_EFFORT_QUICK] = 4, [BY_EFFORT_NORMAL] = 8, [BY_EFFORT_THOROUGH] = 24};
 
@@ -28,6 +30,7 @@ struct by_auto_layers {
     struct by_judge *judge;
     struct by_decisions decisions;
     bool *on;
+    bool idle; /* nothing is to be gained */
 };
 
 /* --- Opening --- */
@@ -57,16 +60,36 @@ static bool go_on(void *context, const char *what, size_t done, size_t all)
     return !layers->work->base.progress(layers->work, &now);
 }
 
-static int open_decisions(struct by_auto_layers *layers, struct baryon_error *err)
+/* 0: no limit. */
+static size_t runs_of(const struct by_auto_work *work)
+{
+    const size_t each = RUNS_EACH * work->out->parts.total;
+    if (work->options->settings->effort == BY_EFFORT_THOROUGH)
+        return 0;
+    return each < RUNS_LEAST ? RUNS_LEAST : each > RUNS_MOST ? RUNS_MOST : each;
+}
+
+/* A model that meets the goals has to become cheaper. */
+static bool may_save(const struct by_decisions *d)
+{
+    for (size_t i = 0; i < d->decision_count; i++)
+        if (d->decisions[i].extra_cost < 0)
+            return true;
+    return false;
+}
+
+static int open_decisions(struct by_auto_layers *layers, bool sure, struct baryon_error *err)
 {
     struct by_auto_work *work = layers->work;
-    const struct by_decide_options options = {.runs = runs[work->options->settings->effort],
+    const struct by_decide_options options = {.runs = runs_of(work),
                                               .names = &layers->user->graph->values,
                                               .progress = go_on,
                                               .context = layers};
     if (by_decisions_open(&layers->decisions, &layers->candidate.q, layers->judge,
-                          &work->ladder.decisions, &options, err) < 0 ||
-        by_decisions_measure(&layers->decisions, err) < 0)
+                          &work->ladder.decisions, &options, err) < 0)
+        return -1;
+    layers->idle = sure && !may_save(&layers->decisions);
+    if (!layers->idle && by_decisions_measure(&layers->decisions, err) < 0)
         return -1;
     layers->on = by_alloc_zero(layers->decisions.decision_count + 1, sizeof *layers->on, err);
     return layers->on ? 0 : -1;
@@ -111,7 +134,7 @@ static int open_pinned(struct by_auto_layers *layers, const char *rest, const ch
 /* What samples chose stands in the pins, so it is not tried again. Once more without tensors that
  * equalization added, since rules of a config cannot name them. */
 static int open_candidate(struct by_auto_layers *layers, const struct by_auto_point *point,
-                          const char *rest, struct baryon_error *err)
+                          const char *rest, const char *by_name, struct baryon_error *err)
 {
     if (open_pinned(layers, rest, point->pins, err) < 0)
         return -1;
@@ -119,11 +142,11 @@ static int open_candidate(struct by_auto_layers *layers, const struct by_auto_po
     if ((mode != BY_CLE_EXACT && mode != BY_CLE_REPLACE) || names_all(layers))
         return 0;
     by_auto_candidate_close(&layers->candidate);
-    return open_pinned(layers, rest, point->pins_by_name, err);
+    return open_pinned(layers, by_name, point->pins_by_name, err);
 }
 
 int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, size_t place,
-                        const char *rest, struct baryon_error *err)
+                        const char *rest, const char *by_name, struct baryon_error *err)
 {
     const struct by_auto_point *point = &work->out->points.at[place];
     struct by_auto_layers *layers = by_alloc_zero(1, sizeof *layers, err);
@@ -134,11 +157,11 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
     *out = layers;
     int status = by_frame_copy(&work->out->frame, &layers->user, err);
     if (status == 0)
-        status = open_candidate(layers, point, rest, err);
+        status = open_candidate(layers, point, rest, by_name, err);
     if (status == 0)
         status = open_judge(layers, err);
     if (status == 0)
-        status = open_decisions(layers, err);
+        status = open_decisions(layers, point->sure && point->allowed, err);
     return status;
 }
 
@@ -157,13 +180,33 @@ void by_auto_layers_close(struct by_auto_layers *layers)
 
 /* --- What is to blame --- */
 
+static double gain_without(double share)
+{
+    return -10 * log10(fmin(fmax(1 - share, 1e-6), 1));
+}
+
+/* Of what sources do one by one, weights do so much. */
+static double weights_alone(const struct by_decisions *d)
+{
+    double weights = 0, all = 0;
+    for (size_t i = 0; i < d->source_count; i++)
+        for (size_t k = 0; k < d->output_count; k++) {
+            const double noise = d->signal[k] > 0 ? d->sources[i].alone[k] / d->signal[k] : 0;
+            weights += d->sources[i].weight ? noise : 0;
+            all += noise;
+        }
+    return all > 0 ? weights / all : 0;
+}
+
+/* Where errors do not add, what they do together may say that weights are to blame though they do
+ * little alone. */
 double by_auto_layers_weights_gain(const struct by_auto_layers *layers)
 {
     const struct by_decisions *d = &layers->decisions;
-    double weights = 0;
+    double share = 0;
     for (size_t i = 0; i < d->source_count; i++)
-        weights += d->sources[i].weight ? d->sources[i].share : 0;
-    return -10 * log10(fmin(fmax(1 - weights, 1e-6), 1));
+        share += d->sources[i].weight ? d->sources[i].share : 0;
+    return fmin(gain_without(share), gain_without(weights_alone(d)));
 }
 
 /* --- Searching --- */
@@ -276,7 +319,7 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
 {
     double more = 0;
     const struct by_auto_goal *goal = by_auto_goals_sqnr(&layers->work->out->goals);
-    for (unsigned i = 0; i < TRIES; i++) {
+    for (unsigned i = 0; !layers->idle && i < TRIES; i++) {
         bool met;
         size_t place;
         const struct by_search_options options = search_options(layers, more);

@@ -144,15 +144,21 @@ int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model
     return 0;
 }
 
+static int refuse_metric(const struct by_auto_goal *goal, struct baryon_error *err)
+{
+    const char *asks = goal->metric->asks;
+    by_fail(err, BARYON_ERR_USAGE, "--goal %s: no output of this model has %s, which requires %s",
+            goal->text, goal->name, asks ? asks : goal->metric->help);
+    return by_err_hint(err, "--goal-command measures anything else");
+}
+
 /* A measure that no output has is an error of the user's. */
 static int check_values(const struct by_auto_goals *goals, const struct by_auto_known *known,
                         struct baryon_error *err)
 {
     for (size_t i = 0; !*known->why && i < goals->count; i++)
         if (isnan(known->choose[i]))
-            return by_fail(err, BARYON_ERR_USAGE,
-                           "--goal %s: %s is not available for the outputs of this model: %s",
-                           goals->at[i].text, goals->at[i].name, goals->at[i].metric->help);
+            return refuse_metric(&goals->at[i], err);
     return 0;
 }
 

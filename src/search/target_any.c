@@ -4,11 +4,16 @@
 static const struct by_preset_value channels[] = {{"preset", "INT8_CNN_DEFAULT"}, {0}};
 static const struct by_preset_value solved[] = {
     {"preset", "INT8_CNN_DEFAULT"}, {"rounding", "descent"}, {0}};
-static const struct by_preset_value a8w8[] = {
-    {"preset", "A8W8"}, {"weight-granularity", "channel"}, {"extra-op-types", "[LSTM, GRU]"}, {0}};
+/* Which activations get 16 bits is left to the decisions, which know what each costs. */
+static const struct by_preset_value a8w8[] = {{"preset", "A8W8"},
+                                              {"weight-granularity", "channel"},
+                                              {"extra-op-types", "[LSTM, GRU]"},
+                                              {"wide-auto", "false"},
+                                              {0}};
 static const struct by_preset_value a8w8_solved[] = {{"preset", "A8W8_ADAROUND"},
                                                      {"weight-granularity", "channel"},
                                                      {"extra-op-types", "[LSTM, GRU]"},
+                                                     {"wide-auto", "false"},
                                                      {0}};
 static const struct by_preset_value a16w8[] = {
     {"preset", "A16W8"}, {"weight-granularity", "channel"}, {0}};
@@ -18,30 +23,34 @@ static const struct by_preset_value a16w16[] = {
     {"preset", "INT16_CNN_DEFAULT"}, {"weight", "int16"}, {0}};
 static const struct by_preset_value bf16[] = {{"preset", "BF16"}, {0}};
 
+#define FIRST "U8S8, per channel"
+
 static const struct by_rung rungs[] = {
-    {"U8S8, per channel", "uint8 activations of least error, int8 weights per channel",
-     BY_RUNG_FIRST, 1, channels},
-    {"A8W8, per channel",
-     "int8 for more operators, recurrent ones too; some activations in int16, as samples choose",
-     BY_RUNG_FIRST, 1, a8w8},
-    {"U8S8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved},
+    {FIRST, "uint8 activations of least error, int8 weights per channel", BY_RUNG_FIRST, 1,
+     channels, NULL},
+    {"A8W8, per channel", "int8 for more operators, recurrent ones too", BY_RUNG_FIRST, 1, a8w8,
+     FIRST},
+    {"U8S8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved,
+     NULL},
     {"A8W8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1,
-     a8w8_solved},
-    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8},
+     a8w8_solved, NULL},
+    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8, FIRST},
     {"A16W8, per channel, solved", "and weights rounded by reconstruction", BY_RUNG_WIDE, 2,
-     a16w8_solved},
-    {"A16W16", "weights in int16 too", BY_RUNG_WIDE, 2, a16w16},
-    {"BF16", "bfloat16 for every operator", BY_RUNG_WIDE, 4, bf16},
+     a16w8_solved, NULL},
+    {"A16W16", "weights in int16 too", BY_RUNG_WIDE, 2, a16w16, FIRST},
+    {"BF16", "bfloat16 for every operator", BY_RUNG_WIDE, 4, bf16, NULL},
 };
 
 static const struct by_alternative alternatives[] = {
     {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
+    {.name = "float tensor", .kind = BY_DECIDE_TENSOR, .activation = "float"},
     {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
     {.name = "float layer", .kind = BY_DECIDE_FLOAT},
 };
 
 static const struct by_alternative narrower[] = {
     {.name = "int8 activation", .kind = BY_DECIDE_TENSOR, .activation = "int8"},
+    {.name = "float tensor", .kind = BY_DECIDE_TENSOR, .activation = "float"},
     {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
     {.name = "float layer", .kind = BY_DECIDE_FLOAT},
 };

@@ -7,9 +7,9 @@ static const struct by_preset_value scales[] = {{"preset", "XINT8_ADAQUANT"}, {0
 
 static const struct by_rung rungs[] = {
     {"XINT8", "int8 with power-of-two scales; equalization and biases as samples choose",
-     BY_RUNG_FIRST, 1, plain},
-    {"XINT8, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved},
-    {"XINT8, solved, tuned", "and scales of activations tuned", BY_RUNG_TUNED, 1, scales},
+     BY_RUNG_FIRST, 1, plain, NULL},
+    {"XINT8, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved, NULL},
+    {"XINT8, solved, tuned", "and scales of activations tuned", BY_RUNG_TUNED, 1, scales, NULL},
 };
 
 static const struct by_alternative alternatives[] = {

@@ -171,7 +171,7 @@ class Pages(unittest.TestCase):
     def test_without_a_script(self):
         page = self.open("small", script=False)
         tree = json.dumps(page.call("DOM.getDocument", depth=-1))
-        for text in ("21.3", "Goal met", "A8W8, solved rounding", "15 of 16", "/features/features.0/conv/conv.0/Conv.weight", "street_", "baryon auto models/street_detector.onnx"):
+        for text in ("21.3", "Goal met on the samples that chose", "Missed on the last samples", "A8W8, solved rounding", "15 of 16", "/features/features.0/conv/conv.0/Conv.weight", "street_", "baryon auto models/street_detector.onnx"):
             self.assertIn(text, tree)
         whole = self.open("large", script=False)
         self.assertIn("The first 200 of ", json.dumps(whole.call("DOM.getDocument", depth=-1)))

@@ -6,7 +6,8 @@
  *
  * RUNS: of the session with switches at most, 0: any. CANDIDATES: about so many of the decisions
  * are tried as real candidates, evenly over the list; 0: all. Prints
- * "PLAN sqnr-predicted sqnr-real sources decisions runs seconds", then for each candidate
+ * "PLAN sqnr-predicted sqnr-real sources decisions runs seconds", for each source
+ * "SOURCE kind name noise share", then for each candidate
  * "DECISION kind name gain-predicted gain-real", and for random sets of decisions
  * "SET sqnr-predicted sqnr-real", all on the samples that were measured on.
  */
@@ -18,6 +19,7 @@
 #include "sensitivity/sensitivity.h"
 #include "settings/recipe/take.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +77,7 @@ static double sqnr_of(const struct by_decisions *d, const struct by_judgement *e
 {
     struct by_judgement *same = by_alloc(d->samples, sizeof *same, NULL);
     for (size_t i = 0; same && i < d->samples; i++)
-        same[i] = each[i * by_judge_count(d->judge) / d->samples];
+        same[i] = each[d->measured[i]];
     const double sqnr = same ? by_judge_sqnr(same, d->samples) : 0;
     by_free(same);
     return sqnr;
@@ -133,6 +135,19 @@ static int try_sets(struct dump *dump, struct baryon_error *err)
     return status;
 }
 
+/* Noise over signal of each source alone, in dB, at the output where it is greatest. */
+static void print_sources(const struct by_decisions *d)
+{
+    for (size_t i = 0; i < d->source_count; i++) {
+        double most = 0;
+        for (size_t k = 0; k < d->output_count; k++)
+            if (d->signal[k] > 0)
+                most = fmax(most, d->sources[i].alone[k] / d->signal[k]);
+        printf("SOURCE\t%s\t%s\t%.1f\t%.4f\n", d->sources[i].weight ? "weight" : "activation",
+               d->sources[i].name, 10 * log10(fmax(most, 1e-15)), d->sources[i].share);
+    }
+}
+
 static int run(struct dump *dump, int count, char **args, struct baryon_error *err)
 {
     const struct by_decide_options options = {.runs = count > 4 ? strtoul(args[4], NULL, 10) : 0};
@@ -153,6 +168,8 @@ static int run(struct dump *dump, int count, char **args, struct baryon_error *e
         return -1;
     printf("PLAN\t%.4f\t%.4f\t%zu\t%zu\t%zu\t%.2f\n", prediction.sqnr, real, dump->d.source_count,
            dump->d.decision_count, dump->d.runs, seconds);
+    print_sources(&dump->d);
+    fflush(stdout);
     if (try_sets(dump, err) < 0)
         return -1;
     return try_each(dump, count > 5 ? strtoul(args[5], NULL, 10) : 0, real, err);

@@ -27,6 +27,8 @@ static void put_layer(struct baryon_model *model, const char *name, const char *
     put_node(model->graph, name, "Conv", input, output);
 }
 
+static bool has_scale; /* a constant that no layer multiplies with, of one great value */
+
 static struct baryon_model *made_model(void)
 {
     struct baryon_model *model = new_model();
@@ -34,7 +36,12 @@ static struct baryon_model *made_model(void)
     takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
     put_layer(model, "one", "w1", "6,3,3,3", "x,w1", "a", 0.2F);
-    put_node(model->graph, "act", "Tanh", "a", "b");
+    if (has_scale) {
+        const float scale[] = {0.1F, 0.2F, 0.3F, 0.1F, 0.2F, 40};
+        put_values(model, "s", "6,1,1", scale);
+        put_node(model->graph, "scale", "Mul", "a,s", "m");
+    }
+    put_node(model->graph, "act", "Tanh", has_scale ? "m" : "a", "b");
     put_layer(model, "two", "w2", "6,6,3,3", "b,w2", "c", 12);
     put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
     put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
@@ -76,6 +83,13 @@ static const struct by_mac_cost macs[] = {{"*int16", "*", 2, true},
                                           {"*", "*", 8, true}};
 static const struct by_target_ladder widens = {alternatives, 2, macs, 4, 0};
 static const struct by_target_ladder excludes = {alternatives, 3, macs, 4, 0};
+
+static const struct by_alternative loose[] = {
+    {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
+    {.name = "float tensor", .kind = BY_DECIDE_TENSOR, .activation = "float"},
+    {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
+};
+static const struct by_target_ladder loosens = {loose, 3, macs, 4, 0};
 
 static void open_decisions(unsigned threads, const struct by_target_ladder *ladder,
                            const struct by_decide_options *decide)
@@ -199,6 +213,26 @@ static void test_threads_do_not_matter(void **state)
 }
 
 /* With fewer runs than sources the worst ones are found all the same. */
+/* Sessions with a part of the sources measure what one with all of them does. */
+static void test_parts_measure_the_same(void **state)
+{
+    (void)state;
+    double gains[MOST];
+    const struct by_decide_options parts = {.samples = SAMPLES, .parts = 3};
+    open_decisions(1, &excludes, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    for (size_t i = 0; i < d.decision_count; i++)
+        gains[i] = d.decisions[i].gain;
+    close_decisions();
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        open_decisions(threads, &excludes, &parts);
+        assert_ok(by_decisions_measure(&d, &err));
+        for (size_t i = 0; i < d.decision_count; i++)
+            assert_near(d.decisions[i].gain, gains[i], 1e-4);
+        close_decisions();
+    }
+}
+
 static void test_few_runs(void **state)
 {
     (void)state;
@@ -397,7 +431,102 @@ static void test_goals_of_the_caller(void **state)
     close_decisions();
 }
 
+/* Where all that the sum of errors leads to misses the goal, sets with less noise of each source
+ * are tried, from the widest on. */
+static bool meets_when_wide; /* else nothing does */
+
+static int judge_by_number(void *context, const struct by_decisions *of, const bool *on,
+                           struct by_verified *verified, struct baryon_error *error)
+{
+    size_t count = 0;
+    (void)context, (void)error;
+    for (size_t i = 0; i < of->decision_count; i++)
+        count += on[i];
+    verified_count++;
+    *verified = (struct by_verified){.meets = meets_when_wide && 2 * count >= of->decision_count};
+    verified->sqnr = verified->meets ? 50 : 5;
+    return 0;
+}
+
+static void test_search_goes_down_from_the_widest(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false}, met;
+    const struct by_search_options search = {
+        .limits = {30, 1, INFINITY}, .verify = judge_by_number, .verifications = 1};
+    for (int wide = 0; wide < 2; wide++) {
+        open_decisions(1, &widens, &all_samples);
+        assert_ok(by_decisions_measure(&d, &err));
+        const double scale = d.scale[0];
+        meets_when_wide = wide;
+        verified_count = 0;
+        memset(on, 0, sizeof on);
+        assert_ok(by_decisions_search(&d, &search, on, &met, &err));
+        size_t count = 0;
+        for (size_t i = 0; i < d.decision_count; i++)
+            count += on[i];
+        assert_int_equal(met, wide);
+        if (wide) { /* half of them, by steps */
+            assert_true(2 * count >= d.decision_count && count < d.decision_count);
+            assert_true(verified_count > 2 && verified_count <= 10);
+        } else {
+            assert_int_equal(verified_count, 2);
+            assert_true(d.scale[0] > scale); /* of the first candidate; the widest corrects none */
+        }
+        close_decisions();
+    }
+}
+
 /* --- Rules --- */
+
+/* A pair that is left out adds no noise, and the layer behind it costs what a float one does. */
+static void test_tensors_can_be_float(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    struct by_str yaml;
+    struct by_prediction narrow, wide, loose_one;
+    by_str_init(&yaml);
+    open_decisions(1, &loosens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    by_decisions_predict(&d, on, &narrow);
+    on[find("int16 activation", "b")] = true;
+    by_decisions_predict(&d, on, &wide);
+    const double wide_sqnr = judged(on);
+    on[find("int16 activation", "b")] = false;
+    on[find("float tensor", "b")] = true;
+    by_decisions_predict(&d, on, &loose_one);
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "tensors:\n  \"b\": float\n");
+    assert_near(judged(on), wide_sqnr, 0.05); /* 16 bits lose nothing either */
+    assert_true(loose_one.sqnr >= wide.sqnr && wide.sqnr > narrow.sqnr);
+    assert_near(loose_one.cost - narrow.cost, 7 * (wide.cost - narrow.cost), 1e-3 * wide.cost);
+    assert_true(wide.cost > narrow.cost);
+    by_str_release(&yaml);
+    close_decisions();
+}
+
+/* Constants of nodes that are no layers have decisions, too. */
+static void test_constants_are_decided(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    struct by_str yaml;
+    by_str_init(&yaml);
+    has_scale = true;
+    open_decisions(1, &loosens, &all_samples);
+    has_scale = false;
+    assert_ok(by_decisions_measure(&d, &err));
+    const double plan = judged(on);
+    on[find("int16 activation", "s")] = true;
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "tensors:\n  \"s\": {type: int16}\n");
+    assert_true(judged(on) != plan);
+    for (size_t i = 0; i < d.decision_count; i++) /* weights of layers are theirs */
+        assert_true(strcmp(d.decisions[i].name, "w2") != 0);
+    by_str_release(&yaml);
+    close_decisions();
+}
 
 static void test_rules_are_those_of_a_config(void **state)
 {
@@ -460,12 +589,16 @@ int main(void)
         cmocka_unit_test(test_gains_are_those_of_candidates),
         cmocka_unit_test(test_sets_are_predicted),
         cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_parts_measure_the_same),
         cmocka_unit_test(test_few_runs),
         cmocka_unit_test(test_can_be_stopped),
         cmocka_unit_test(test_least_cost_is_chosen),
         cmocka_unit_test(test_margins_of_choices),
         cmocka_unit_test(test_search_reaches_the_goal),
         cmocka_unit_test(test_goals_of_the_caller),
+        cmocka_unit_test(test_search_goes_down_from_the_widest),
+        cmocka_unit_test(test_tensors_can_be_float),
+        cmocka_unit_test(test_constants_are_decided),
         cmocka_unit_test(test_rules_are_those_of_a_config),
         cmocka_unit_test(test_rules_give_the_candidate),
     };

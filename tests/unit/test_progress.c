@@ -38,24 +38,54 @@ static void run(double seconds, bool quiet)
     run_with(seconds, 0, (struct by_progress_style){.quiet = quiet});
 }
 
+/* Steps of a run of `total`, so many seconds apart. */
+static void run_steps(double apart, uint64_t total)
+{
+    struct by_progress progress;
+    const struct by_progress_style style = {0};
+    int old = dup(STDERR_FILENO);
+    int file = open("stderr", O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    assert_true(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+    by_progress_begin(&progress, "run", "samples", 0, total, &style);
+    progress.start += 3600; /* however long a step takes here, it ends before it begins */
+    progress.drawn = -3600;
+    for (uint64_t done = 1; done <= total; done++) {
+        progress.start -= apart;
+        by_progress_step(&progress, done);
+    }
+    assert_true(dup2(old, STDERR_FILENO) >= 0);
+    close(file);
+    close(old);
+}
+
 static void one_line_every_tenth(void **state)
 {
     (void)state;
-    run(10, false);
-    assert_file("stderr", "baryon: run: 12 % (1 of 8 samples)\n"
-                          "baryon: run: 25 % (2 of 8 samples)\n"
-                          "baryon: run: 37 % (3 of 8 samples)\n"
-                          "baryon: run: 50 % (4 of 8 samples)\n"
-                          "baryon: run: 62 % (5 of 8 samples)\n"
-                          "baryon: run: 75 % (6 of 8 samples)\n"
-                          "baryon: run: 87 % (7 of 8 samples)\n"
-                          "baryon: run: 100 % (8 of 8 samples)\n");
+    run_steps(1000, 16);
+    assert_file("stderr", "baryon: run: 12 % (2 of 16 samples)\n"
+                          "baryon: run: 25 % (4 of 16 samples)\n"
+                          "baryon: run: 31 % (5 of 16 samples)\n"
+                          "baryon: run: 43 % (7 of 16 samples)\n"
+                          "baryon: run: 50 % (8 of 16 samples)\n"
+                          "baryon: run: 62 % (10 of 16 samples)\n"
+                          "baryon: run: 75 % (12 of 16 samples)\n"
+                          "baryon: run: 81 % (13 of 16 samples)\n"
+                          "baryon: run: 93 % (15 of 16 samples)\n"
+                          "baryon: run: 100 % (16 of 16 samples)\n");
 }
 
-static void nothing_in_the_first_second(void **state)
+/* A stage that ends before it took so long says nothing, however many steps it has. */
+static void one_line_in_ten_seconds(void **state)
 {
     (void)state;
-    run(-3600, false); /* it begins in an hour: however long a step takes, the second is not over */
+    run(10, false);
+    assert_file("stderr", "baryon: run: 12 % (1 of 8 samples)\n");
+}
+
+static void nothing_in_the_first_seconds(void **state)
+{
+    (void)state;
+    run(-3600, false); /* it begins in an hour: however long a step takes, none is over */
     assert_file("stderr", "");
 }
 
@@ -63,8 +93,7 @@ static void what_was_done_before_is_not_told_again(void **state)
 {
     (void)state;
     run_with(10, 6, (struct by_progress_style){0});
-    assert_file("stderr", "baryon: run: 87 % (7 of 8 samples)\n"
-                          "baryon: run: 100 % (8 of 8 samples)\n");
+    assert_file("stderr", "baryon: run: 87 % (7 of 8 samples)\n");
 }
 
 /* The first at the beginning, then not four a second: it began long ago, then all came at once. */
@@ -110,7 +139,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_line_every_tenth),
-        cmocka_unit_test(nothing_in_the_first_second),
+        cmocka_unit_test(one_line_in_ten_seconds),
+        cmocka_unit_test(nothing_in_the_first_seconds),
         cmocka_unit_test(nothing_when_quiet),
         cmocka_unit_test(what_was_done_before_is_not_told_again),
         cmocka_unit_test(events),

@@ -200,15 +200,32 @@ static void put_subject(const struct by_doc_node *root, struct by_str *html)
     by_str_puts(html, "</p>\n");
 }
 
-static void put_badge(const char *goal, struct by_str *html)
+static void put_badge(bool met, const char *text, struct by_str *html)
 {
-    if (goal && !strcmp(goal, "met"))
-        by_str_puts(
-            html, "<p class=\"badge met\"><span aria-hidden=\"true\">\u2713</span> Goal met</p>\n");
-    else if (goal && !strcmp(goal, "missed"))
-        by_str_puts(
-            html,
-            "<p class=\"badge missed\"><span aria-hidden=\"true\">\u2717</span> Goal missed</p>\n");
+    by_str_printf(html, "<p class=\"badge %s\"><span aria-hidden=\"true\">%s</span> %s</p>\n",
+                  met ? "met" : "missed", met ? "\u2713" : "\u2717", text);
+}
+
+/* Last samples may say otherwise than those that chose. */
+static bool is_missed_last(const struct by_doc_node *goals)
+{
+    for (size_t i = 0; goals && goals->kind == BY_DOC_LIST && i < goals->count; i++)
+        if (by_doc_get(goals->items[i], "met") && !by_report_is_true(goals->items[i], "met"))
+            return true;
+    return false;
+}
+
+static void put_badges(const char *goal, const struct by_doc_node *goals, struct by_str *html)
+{
+    const bool met = goal && !strcmp(goal, "met");
+    if (met && is_missed_last(goals)) {
+        put_badge(true, "Goal met on the samples that chose", html);
+        put_badge(false, "Missed on the last samples", html);
+    } else if (met) {
+        put_badge(true, "Goal met", html);
+    } else if (goal && !strcmp(goal, "missed")) {
+        put_badge(false, "Goal missed", html);
+    }
 }
 
 static void put_figures(const struct by_doc_node *root, struct by_str *html)
@@ -232,7 +249,7 @@ void by_section_head(const struct by_doc_node *root, struct by_str *html)
     const struct by_doc_node *outcome = by_doc_get(root, "outcome");
     const char *text = by_report_text(outcome, "text");
     put_subject(root, html);
-    put_badge(by_report_text(outcome, "goal"), html);
+    put_badges(by_report_text(outcome, "goal"), by_doc_get(root, "goals"), html);
     by_str_puts(html, "<h1>");
     by_html_sentence(html, text ? text : "No outcome is given.");
     by_str_puts(html, "</h1>\n");
