@@ -59,8 +59,7 @@ static void find_residuals(const struct descent *d, struct piece *piece)
         float *residual = piece->residual + k * d->stride, *values = piece->up + k * d->stride;
         for (size_t i = 0; i < p->columns; i++) {
             const size_t at = by_descent_scale_index(p, out, i);
-            const int32_t level = d->integers[out * p->columns + i] - by_descent_zero(p, at);
-            values[i] = (float)level * p->scales[at];
+            values[i] = by_descent_value(p, at, d->integers[out * p->columns + i]);
             residual[i] = -p->cross[out * p->columns + i];
         }
         if (!d->blas)
@@ -76,7 +75,7 @@ static void find_residuals(const struct descent *d, struct piece *piece)
 static void find_room(const struct descent *d, struct piece *piece)
 {
     const size_t columns = d->problem->columns;
-    for (size_t k = 0; k < piece->outs; k++) {
+    for (size_t k = 0; k < piece->outs && !d->problem->levels; k++) {
         const size_t out = piece->first + k;
         float *down = piece->down + k * d->stride, *up = piece->up + k * d->stride;
         for (size_t i = 0; i < columns; i++)
@@ -86,11 +85,60 @@ static void find_room(const struct descent *d, struct piece *piece)
 
 /* --- Sweeps --- */
 
+/* The level that a value of a table goes to, one after the other as long as that pays; *way: how
+ * far it went. */
+static int32_t go_along(const struct by_descent *p, int32_t integer, float scale, float residual,
+                        float diagonal, float *way)
+{
+    const float *levels = p->levels - p->low;
+    const int32_t one = residual < 0 ? 1 : -1;
+    const float reach = diagonal / 2 * (1 + BY_DESCENT_MARGIN);
+    int32_t to = integer;
+    for (*way = 0; one > 0 ? to < p->high : to > p->low; to += one) {
+        const float step = (levels[to + one] - levels[to]) * scale;
+        if (!(fabsf(residual + diagonal * *way) > reach * fabsf(step)) ||
+            (residual + diagonal * *way < 0) != (one > 0))
+            break;
+        *way += step;
+    }
+    return to;
+}
+
+/* A block of an output whose levels are a table's: each value goes as far as it pays. */
+static size_t sweep_table(const struct descent *d, struct piece *piece, size_t k, size_t begin,
+                          size_t end)
+{
+    const struct by_descent *p = d->problem;
+    const size_t out = piece->first + k;
+    int32_t *integers = d->integers + out * p->columns;
+    float *residual = piece->residual + k * d->stride + begin;
+    const uint32_t own = 0;
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++) {
+        const float *row = p->gram + i * p->columns;
+        float way;
+        if (!(row[i] > 0))
+            continue;
+        const float scale = p->scales[by_descent_scale_index(p, out, i)];
+        const int32_t to = go_along(p, integers[i], scale, residual[i - begin], row[i], &way);
+        if (to == integers[i])
+            continue;
+        integers[i] = to;
+        d->path->add(residual, end - begin, row + begin, p->columns, &own, 1, &way);
+        piece->steps[k * BLOCK + i - begin] = way;
+        piece->stepped[k * BLOCK + count++] = (uint32_t)(i - begin);
+    }
+    piece->stepped_count[k] = count;
+    return count;
+}
+
 /* A block of an output, group after group. */
 static size_t sweep_block(const struct descent *d, struct piece *piece, size_t k, size_t begin,
                           size_t end)
 {
     const struct by_descent *p = d->problem;
+    if (p->levels)
+        return sweep_table(d, piece, k, begin, end);
     const size_t out = piece->first + k, at = k * d->stride + begin;
     struct by_descent_line line = {.gram = p->gram + begin * p->columns + begin,
                                    .stride = p->columns,
@@ -187,8 +235,11 @@ static bool is_settled(const struct descent *d, const struct piece *piece, size_
     for (size_t i = 0; i < p->columns; i++) {
         if (to[i] == from[i])
             continue;
-        const double way =
-            (double)(to[i] - from[i]) * (double)p->scales[by_descent_scale_index(p, out, i)];
+        const size_t at = by_descent_scale_index(p, out, i);
+        const double way = p->levels ? ((double)p->levels[to[i] - p->low] -
+                                        (double)p->levels[from[i] - p->low]) *
+                                           (double)p->scales[at]
+                                     : (double)(to[i] - from[i]) * (double)p->scales[at];
         any = true;
         change += way * ((double)begun[i] + (double)ended[i]);
         doubt += fabs(way) * (double)(fabsf(cross[i]) + fabsf(begun[i]) + fabsf(ended[i]));

@@ -63,6 +63,19 @@ static int check_levels(const struct by_descent *p, struct baryon_error *err)
     return 0;
 }
 
+static int check_table(const struct by_descent *p, struct baryon_error *err)
+{
+    if (!p->levels)
+        return 0;
+    if (p->zeros || !p->free || !p->gram)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "levels of a table, must be free, with a Gram matrix, without zero points");
+    for (int32_t i = 0; i < p->high - p->low; i++)
+        if (!(p->levels[i] < p->levels[i + 1]) || !isfinite(p->levels[i + 1] - p->levels[i]))
+            return by_fail(err, BARYON_ERR_USAGE, "levels of a table, must be ascending");
+    return 0;
+}
+
 static int check_samples(const struct by_descent *p, struct baryon_error *err)
 {
     if (p->gram)
@@ -77,7 +90,8 @@ static int check_samples(const struct by_descent *p, struct baryon_error *err)
 
 int by_descent_check(const struct by_descent *p, struct baryon_error *err)
 {
-    if (check_sizes(p, err) || check_levels(p, err) || check_samples(p, err) ||
+    if (check_sizes(p, err) || check_levels(p, err) || check_table(p, err) ||
+        check_samples(p, err) ||
         check_finite("cross", p->cross, p->outs * p->columns, err) ||
         check_finite("weights", p->weights, p->outs * p->columns, err))
         return -1;
@@ -112,13 +126,33 @@ void by_descent_room(const struct by_descent *p, size_t out, size_t column, int3
     *up = high - now;
 }
 
+static int32_t pick_of_table(const struct by_descent *p, float level)
+{
+    int32_t low = 0, high = p->high - p->low;
+    while (high - low > 1) {
+        const int32_t middle = (low + high) / 2;
+        if (level < p->levels[middle])
+            high = middle;
+        else
+            low = middle;
+    }
+    return p->low + (level - p->levels[low] <= p->levels[high] - level ? low : high);
+}
+
+int32_t by_descent_pick(const struct by_descent *p, size_t at, float value)
+{
+    if (p->levels)
+        return pick_of_table(p, isnan(value) ? 0 : value / p->scales[at]);
+    return (int32_t)nearbyintf(by_descent_level(p, value, at)) + by_descent_zero(p, at);
+}
+
 void by_descent_nearest(const struct by_descent *p, int32_t *integers)
 {
     for (size_t out = 0; out < p->outs; out++)
         for (size_t i = 0; i < p->columns; i++) {
-            const size_t at = by_descent_scale_index(p, out, i);
-            const float level = by_descent_level(p, p->weights[out * p->columns + i], at);
-            integers[out * p->columns + i] = (int32_t)nearbyintf(level) + by_descent_zero(p, at);
+            const size_t place = out * p->columns + i;
+            integers[place] =
+                by_descent_pick(p, by_descent_scale_index(p, out, i), p->weights[place]);
         }
 }
 
@@ -127,7 +161,9 @@ void by_descent_values(const struct by_descent *p, size_t out, const int32_t *in
 {
     for (size_t i = 0; i < p->columns; i++) {
         const size_t at = by_descent_scale_index(p, out, i);
-        values[i] = ((double)integers[i] - by_descent_zero(p, at)) * (double)p->scales[at];
+        const double level = p->levels ? (double)p->levels[integers[i] - p->low]
+                                       : (double)integers[i] - by_descent_zero(p, at);
+        values[i] = level * (double)p->scales[at];
     }
 }
 

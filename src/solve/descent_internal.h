@@ -31,6 +31,18 @@ static inline float by_descent_near(float weight, float level)
     return fminf(fmaxf(level, floorf(weight)), ceilf(weight));
 }
 
+/* What an integer stands for. */
+static inline float by_descent_value(const struct by_descent *problem, size_t scale_index,
+                                     int32_t integer)
+{
+    const float level = problem->levels
+                            ? problem->levels[integer - problem->low]
+                            : (float)(integer - by_descent_zero(problem, scale_index));
+    return level * problem->scales[scale_index];
+}
+
+/* The integer whose value is nearest; equidistant ones: ties to even. */
+int32_t by_descent_pick(const struct by_descent *problem, size_t scale_index, float value);
 /* How many scales the weight is from zero, cut to the levels. */
 float by_descent_level(const struct by_descent *problem, float weight, size_t scale_index);
 /* How many levels an integer of the output may go down and up; below 0: none. */
