@@ -84,7 +84,7 @@ void by_llm_calibrated_close(struct by_llm_calibrated *job)
 /* --- Layers --- */
 
 struct by_decoder_matrix *by_llm_streams_matrix(struct by_llm_streams *streams,
-                                               const struct by_llm_weight *weight)
+                                                const struct by_llm_weight *weight)
 {
     const struct by_decoder *d = &streams->job->decoder;
     const struct by_decoder_layer *layer = &d->layer[streams->layer];

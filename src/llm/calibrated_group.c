@@ -175,8 +175,8 @@ static int solve_group(struct by_llm_streams *streams, const struct by_llm_shari
     return status;
 }
 
-static int round_others(struct by_llm_streams *streams, const struct by_llm_sharing *sharing, bool all,
-                        struct baryon_error *err)
+static int round_others(struct by_llm_streams *streams, const struct by_llm_sharing *sharing,
+                        bool all, struct baryon_error *err)
 {
     for (size_t i = 0; i < sharing->count; i++) {
         const struct rounding rounding = {&sharing->places[i], NULL, 0, streams->job->pool};

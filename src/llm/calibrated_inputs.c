@@ -51,7 +51,7 @@ struct taking {
     size_t first, count;
     const float *chosen; /* [windows][length][experts]; NULL: all tokens */
     size_t experts, expert;
-    bool slots; /* `first` is 0, numbers are those of the expert's slot */
+    size_t slot; /* columns of a slot, where numbers are those of the expert's; else 0 */
 };
 
 static bool takes(const struct taking *taking, size_t token)
@@ -69,8 +69,8 @@ static size_t take_window(const struct by_decoder_run *run, const struct taking 
         size_t first = taking->first;
         if (!takes(taking, token))
             continue;
-        if (taking->slots)
-            first = taking->count *
+        if (taking->slot)
+            first = taking->slot *
                     by_decoder_slot(taking->chosen + token * taking->experts, taking->expert);
         memcpy(out + count++ * taking->count, from + t * taking->columns + first,
                taking->count * sizeof *out);
@@ -154,7 +154,7 @@ static int solve_expert(struct by_llm_streams *streams, enum by_decoder_input in
         .chosen = streams->rounded.chosen,
         .experts = d->experts,
         .expert = expert,
-        .slots = input == BY_INPUT_DOWN,
+        .slot = input == BY_INPUT_DOWN ? by_decoder_slot_columns(d, &streams->exact.loaded) : 0,
     };
     if (input == BY_INPUT_FEED) {
         add_expert(streams, 3 * expert, &sharing);
@@ -206,9 +206,9 @@ int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input i
     struct by_llm_sharing sharing = {.count = 0};
     struct by_llm_inputs inputs = {0};
     list_plain(streams, input, &sharing);
-    int status = sharing.count ? gather(streams, &taking, drifts ? streams->exact.inputs : NULL,
-                                        &inputs, err)
-                               : 0;
+    int status = sharing.count
+                     ? gather(streams, &taking, drifts ? streams->exact.inputs : NULL, &inputs, err)
+                     : 0;
     if (!status && has_experts && drifts && input == BY_INPUT_FEED)
         status = keep_exact(streams, err);
     if (!status)

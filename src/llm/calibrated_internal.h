@@ -34,7 +34,7 @@ struct by_llm_streams {
 /* Solves and writes the linears of an input that both streams have; their weights in memory become
  * what is stored. `exact` is one input further then. */
 int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input input,
-                        struct baryon_error *err);
+                         struct baryon_error *err);
 
 /* Linears with the tokens that they get. */
 #define BY_LLM_SHARING 8
@@ -50,9 +50,9 @@ int by_llm_sharing_solve(struct by_llm_streams *streams, const struct by_llm_sha
 
 /* The bytes of an item's fields, whose memory the output takes; they are added to the record. */
 int by_llm_streams_put(struct by_llm_streams *streams, const struct by_llm_item *item,
-                      uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
+                       uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
 int by_llm_streams_open_journal(struct by_llm_streams *streams, struct by_hash128 key,
-                               struct baryon_error *err);
+                                struct baryon_error *err);
 /* Whether an earlier run has recorded the layer. */
 int by_llm_streams_peek(struct by_llm_streams *streams, bool *found, struct baryon_error *err);
 /* Takes the layer's items from that record: into the output, and as floats into memory. */
@@ -64,6 +64,6 @@ int by_llm_streams_close_journal(struct by_llm_streams *streams, struct baryon_e
 
 /* The matrix that a weight of the checkpoint is in memory; weight NULL: NULL. */
 struct by_decoder_matrix *by_llm_streams_matrix(struct by_llm_streams *streams,
-                                               const struct by_llm_weight *weight);
+                                                const struct by_llm_weight *weight);
 
 #endif

@@ -18,7 +18,7 @@ static int journal_path(const struct by_llm_streams *streams, char path[PATH_ROO
 }
 
 int by_llm_streams_open_journal(struct by_llm_streams *streams, struct by_hash128 key,
-                               struct baryon_error *err)
+                                struct baryon_error *err)
 {
     char path[PATH_ROOM];
     enum by_journal_found found;
@@ -54,7 +54,7 @@ static int put_fields(const struct by_llm_streams *streams, const struct by_llm_
 }
 
 int by_llm_streams_put(struct by_llm_streams *streams, const struct by_llm_item *item,
-                      uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
+                       uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
 {
     const uint64_t index = (uint64_t)(item - streams->job->plan->items);
     by_str_add(&streams->record, &index, sizeof index);

@@ -35,7 +35,7 @@ struct by_llm_quantize_options {
      * one that does not solve: each tensor by itself. */
     struct by_llm_solver solver;
     struct by_setting_texts texts;
-    uint64_t length, windows; /* tokens of a window; windows at most */
+    uint64_t length, windows;             /* tokens of a window; windows at most */
     const struct by_llm_rescale *rescale; /* NULL: nothing */
     void (*progress)(void *context, size_t done, size_t all); /* layers; NULL: nobody asks */
     void *context;

@@ -270,8 +270,9 @@ static int check_solver(const struct by_llm_quantize_settings *settings,
                 {"--cross", settings->cross >= 0},     {"--sweeps", settings->sweeps >= 0},
                 {"--scale-fits", settings->fits >= 0}, {"--in-order", settings->in_order}};
     if (method->solves && !settings->texts.count)
-        return by_fail(err, BARYON_ERR_USAGE, "--method %s requires --text: files or folders of "
-                                              "texts",
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--method %s requires --text: files or folders of "
+                       "texts",
                        method->name);
     if (method->solves && settings->compat)
         return by_fail(err, BARYON_ERR_USAGE, "--compat is not valid with --method %s",

@@ -236,10 +236,10 @@ static bool is_settled(const struct descent *d, const struct piece *piece, size_
         if (to[i] == from[i])
             continue;
         const size_t at = by_descent_scale_index(p, out, i);
-        const double way = p->levels ? ((double)p->levels[to[i] - p->low] -
-                                        (double)p->levels[from[i] - p->low]) *
-                                           (double)p->scales[at]
-                                     : (double)(to[i] - from[i]) * (double)p->scales[at];
+        const double way =
+            p->levels ? ((double)p->levels[to[i] - p->low] - (double)p->levels[from[i] - p->low]) *
+                            (double)p->scales[at]
+                      : (double)(to[i] - from[i]) * (double)p->scales[at];
         any = true;
         change += way * ((double)begun[i] + (double)ended[i]);
         doubt += fabs(way) * (double)(fabsf(cross[i]) + fabsf(begun[i]) + fabsf(ended[i]));

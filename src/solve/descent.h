@@ -28,8 +28,8 @@ struct by_descent_rows {
     float damping;
 };
 
-/* The value of integer q is (q - zero) * scale, or by a table of levels. What is not finite is refused, and scales that are
- * not positive. */
+/* The value of integer q is (q - zero) * scale, or by a table of levels. What is not finite is
+ * refused, and scales that are not positive. */
 struct by_descent {
     size_t columns, outs;
     const float *gram; /* [columns][columns], both triangles; NULL: rows */
@@ -44,10 +44,10 @@ struct by_descent {
     /* The value of integer q is levels[q - low] * scale, levels ascending; without zeros, and free.
      * NULL: they are equidistant. */
     const float *levels;
-    unsigned sweeps;      /* at most; 0: BY_DESCENT_SWEEPS, which nearly all is gained by */
-    bool free;            /* integers may leave the two next to the weights */
-    bool in_order;        /* of by_gptq_run(): columns as they come, not those with large inputs
-                             first */
+    unsigned sweeps; /* at most; 0: BY_DESCENT_SWEEPS, which nearly all is gained by */
+    bool free;       /* integers may leave the two next to the weights */
+    bool in_order;   /* of by_gptq_run(): columns as they come, not those with large inputs
+                        first */
     /* On rows, where a sweep takes long: one that gains less than this share of all gains is the
      * last one. */
     double least_gain;

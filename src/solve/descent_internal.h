@@ -35,9 +35,8 @@ static inline float by_descent_near(float weight, float level)
 static inline float by_descent_value(const struct by_descent *problem, size_t scale_index,
                                      int32_t integer)
 {
-    const float level = problem->levels
-                            ? problem->levels[integer - problem->low]
-                            : (float)(integer - by_descent_zero(problem, scale_index));
+    const float level = problem->levels ? problem->levels[integer - problem->low]
+                                        : (float)(integer - by_descent_zero(problem, scale_index));
     return level * problem->scales[scale_index];
 }
 

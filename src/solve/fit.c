@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#define OUTS  16    /* of a piece */
-#define RIDGE 1e-5  /* share of each diagonal element that is added to it */
-#define FLOOR 1e-8  /* and of the greatest one */
-#define MOST  3.0f  /* times a scale may grow or shrink */
+#define OUTS  16   /* of a piece */
+#define RIDGE 1e-5 /* share of each diagonal element that is added to it */
+#define FLOOR 1e-8 /* and of the greatest one */
+#define MOST  3.0f /* times a scale may grow or shrink */
 
 struct fitting {
     const struct by_descent *problem;
@@ -74,9 +74,8 @@ static void find_row(const struct fitting *f, struct piece *piece, size_t group)
             const size_t from = h * p->group;
             row[h] = product(products + from, levels + from, group_end(p, h) - from);
         }
-        piece->right[k * p->groups + group] =
-            product(p->cross + (piece->first + k) * p->columns + begin, levels + begin,
-                    end - begin);
+        piece->right[k * p->groups + group] = product(
+            p->cross + (piece->first + k) * p->columns + begin, levels + begin, end - begin);
     }
 }
 
@@ -127,8 +126,8 @@ static double error_of(const double *normal, const double *right, const float *s
         double across = 0;
         for (size_t j = i + 1; j < n; j++)
             across += normal[i * n + j] * (double)scales[j];
-        error += (double)scales[i] *
-                 (normal[i * n + i] * (double)scales[i] + 2 * across - 2 * right[i]);
+        error +=
+            (double)scales[i] * (normal[i * n + i] * (double)scales[i] + 2 * across - 2 * right[i]);
     }
     return error;
 }
@@ -157,8 +156,7 @@ static int open_piece(struct piece *piece, const struct by_descent *p, struct ba
 {
     const size_t n = p->groups;
     piece->levels = by_alloc(2 * piece->outs * p->columns + n, sizeof(float), err);
-    piece->normal =
-        by_alloc(piece->outs * n * (n + 1) + n * (n + 1), sizeof *piece->normal, err);
+    piece->normal = by_alloc(piece->outs * n * (n + 1) + n * (n + 1), sizeof *piece->normal, err);
     if (!piece->levels || !piece->normal)
         return -1;
     piece->products = piece->levels + piece->outs * p->columns;
@@ -191,8 +189,7 @@ static int fit_piece(void *context, size_t begin, size_t end, unsigned worker,
 int by_fit_run(const struct by_descent *problem, const int32_t *integers, const struct by_fit *fit,
                struct by_pool *pool, float *scales, struct baryon_error *err)
 {
-    struct fitting f = {
-        .problem = problem, .fit = fit, .integers = integers, .scales = scales};
+    struct fitting f = {.problem = problem, .fit = fit, .integers = integers, .scales = scales};
     if (by_descent_check(problem, err) || by_blas_open(&f.blas, err))
         return -1;
     return by_par_for(pool, problem->outs, OUTS, fit_piece, &f, err);

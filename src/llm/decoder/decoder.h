@@ -135,6 +135,9 @@ int by_decoder_enter(struct by_decoder_run *run, size_t layer,
 size_t by_decoder_input_columns(const struct by_decoder *decoder,
                                 const struct by_decoder_loaded *loaded,
                                 enum by_decoder_input input);
+/* Floats of a slot: those of the widest expert. */
+size_t by_decoder_slot_columns(const struct by_decoder *decoder,
+                               const struct by_decoder_loaded *loaded);
 /* The slot of an expert among those that a token chose, whose weights these are. */
 size_t by_decoder_slot(const float *chosen, size_t expert);
 /* After all layers: reads the head. */

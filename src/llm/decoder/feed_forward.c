@@ -76,7 +76,8 @@ static void choose(const struct by_decoder *d, float *weights)
         weights[i] = signbit(weights[i]) ? -weights[i] / (d->top_sums ? chosen : sum) : 0;
 }
 
-/* Where inputs of down lie: a token's slots, and the shared expert's behind them. */
+/* Where inputs of down lie: a token's slots, as wide as the widest expert, and the shared expert's
+ * behind them. */
 struct slots {
     size_t width, inner, shared;
 };
@@ -84,7 +85,7 @@ struct slots {
 static struct slots slots_of(const struct by_decoder_work *work)
 {
     const struct by_decoder *d = work->d;
-    const size_t inner = work->loaded->experts[2].columns;
+    const size_t inner = by_decoder_slot_columns(d, work->loaded);
     return (struct slots){by_decoder_input_columns(d, work->loaded, BY_INPUT_DOWN), inner,
                           d->top_k * inner};
 }
@@ -112,6 +113,7 @@ static void enter_expert(struct by_decoder_work *work, size_t expert, const floa
     const struct by_decoder_matrix *parts[2] = {&matrices[0], &matrices[1]};
     const struct slots slots = slots_of(work);
     const size_t kept = work->used, hidden = d->hidden;
+    const size_t inner = matrices[2].columns;
     size_t tokens = 0, at = 0;
     float *some = by_decoder_take(work, work->length * hidden);
     for (size_t t = 0; t < work->length; t++)
@@ -122,7 +124,7 @@ static void enter_expert(struct by_decoder_work *work, size_t expert, const floa
         const float *chosen = work->chosen + t * d->experts;
         if (chosen[expert] > 0)
             scale_to(work->inputs + t * slots.width + by_decoder_slot(chosen, expert) * slots.inner,
-                     products + at++ * slots.inner, slots.inner, chosen[expert]);
+                     products + at++ * inner, inner, chosen[expert]);
     }
     work->used = kept;
 }
@@ -131,19 +133,20 @@ static void leave_expert(struct by_decoder_work *work, size_t expert, float *out
 {
     const struct by_decoder *d = work->d;
     const struct slots slots = slots_of(work);
-    const size_t kept = work->used, hidden = d->hidden;
+    const struct by_decoder_matrix *down = &work->loaded->experts[3 * expert + 2];
+    const size_t kept = work->used, hidden = d->hidden, inner = down->columns;
     size_t tokens = 0;
-    float *some = by_decoder_take(work, work->length * slots.inner);
+    float *some = by_decoder_take(work, work->length * inner);
     float *result = by_decoder_take(work, work->length * hidden);
     for (size_t t = 0; t < work->length; t++) {
         const float *chosen = work->chosen + t * d->experts;
         if (chosen[expert] > 0)
-            memcpy(some + tokens++ * slots.inner,
+            memcpy(some + tokens++ * inner,
                    work->inputs + t * slots.width + by_decoder_slot(chosen, expert) * slots.inner,
-                   slots.inner * sizeof *some);
+                   inner * sizeof *some);
     }
     if (tokens)
-        by_decoder_multiply(work, &work->loaded->experts[3 * expert + 2], some, tokens, result);
+        by_decoder_multiply(work, down, some, tokens, result);
     for (size_t t = 0, at = 0; t < work->length; t++) {
         if (!(work->chosen[t * d->experts + expert] > 0))
             continue;
@@ -158,8 +161,7 @@ static void leave_expert(struct by_decoder_work *work, size_t expert, float *out
 static void enter_shared(struct by_decoder_work *work, const float *in)
 {
     const struct by_decoder_matrix *own = work->loaded->parts;
-    const struct by_decoder_matrix *parts[2] = {&own[BY_PART_SHARED_GATE],
-                                                &own[BY_PART_SHARED_UP]};
+    const struct by_decoder_matrix *parts[2] = {&own[BY_PART_SHARED_GATE], &own[BY_PART_SHARED_UP]};
     const struct slots slots = slots_of(work);
     const size_t inner = parts[0]->rows, kept = work->used;
     float *open = by_decoder_take(work, work->length);

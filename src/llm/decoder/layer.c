@@ -142,6 +142,15 @@ void by_decoder_next(struct by_decoder_work *work, enum by_decoder_input input)
     }
 }
 
+size_t by_decoder_slot_columns(const struct by_decoder *decoder,
+                               const struct by_decoder_loaded *loaded)
+{
+    size_t widest = 0;
+    for (size_t i = 0; loaded->experts && i < decoder->experts; i++)
+        widest = greater(widest, loaded->experts[3 * i + 2].columns);
+    return widest;
+}
+
 size_t by_decoder_input_columns(const struct by_decoder *decoder,
                                 const struct by_decoder_loaded *loaded, enum by_decoder_input input)
 {
@@ -150,7 +159,7 @@ size_t by_decoder_input_columns(const struct by_decoder *decoder,
     case BY_INPUT_O:
         return parts[BY_PART_O].columns;
     case BY_INPUT_DOWN:
-        return loaded->experts ? decoder->top_k * loaded->experts[2].columns +
+        return loaded->experts ? decoder->top_k * by_decoder_slot_columns(decoder, loaded) +
                                      parts[BY_PART_SHARED_DOWN].columns
                                : parts[BY_PART_DOWN].columns;
     default:

@@ -194,10 +194,10 @@ static int check_gated(const struct by_decoder *d, const struct by_decoder_place
 /* Weights of experts are in the inputs of down, where a bias would not get them. */
 static int check_down(const struct by_decoder_place *down, struct baryon_error *err)
 {
-    return down->bias ? by_fail(err, BARYON_ERR_UNSUPPORTED,
-                                "tensor %s: experts with a bias of down cannot be run",
-                                down->bias->name)
-                      : 0;
+    return down->bias
+               ? by_fail(err, BARYON_ERR_UNSUPPORTED,
+                         "tensor %s: experts with a bias of down cannot be run", down->bias->name)
+               : 0;
 }
 
 static int check_feed_forward(const struct by_decoder *d, const struct by_decoder_layer *layer,

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SAMPLED      32                   /* rows of a linear that are tried */
-#define CHUNK_VALUES ((size_t)1 << 23)    /* of rows that are solved at once */
+#define SAMPLED      32                /* rows of a linear that are tried */
+#define CHUNK_VALUES ((size_t)1 << 23) /* of rows that are solved at once */
 
 static const double shrinks[] = {0.05, 0.15, 0.3, 0.5};
 
@@ -38,8 +38,8 @@ static int open_sample(struct sample *sample, struct by_llm_linear *linear, size
     sample->gaps = sample->values + rows * columns;
     sample->products = sample->gaps + rows * columns;
     for (size_t i = 0; i < rows; i++)
-        memcpy(sample->weights + i * columns,
-               linear->weights + i * linear->rows / rows * columns, columns * sizeof(float));
+        memcpy(sample->weights + i * columns, linear->weights + i * linear->rows / rows * columns,
+               columns * sizeof(float));
     return 0;
 }
 
@@ -74,7 +74,7 @@ static int solve_sample(struct sample *sample, const struct by_llm_group *group,
                         const struct by_llm_regular *regular, struct by_pool *pool,
                         struct baryon_error *err)
 {
-    const struct by_llm_problem problem = {sample->rows, sample->columns, sample->weights,
+    const struct by_llm_problem problem = {sample->rows,  sample->columns,  sample->weights,
                                            regular->gram, sample->products, regular->importance};
     /* The aim is that of the weights: drift was not gathered by shares of windows. */
     return by_llm_cross(regular, NULL, 0, sample->weights, sample->rows, pool, sample->products,
@@ -96,9 +96,9 @@ static int try_shrink(const struct by_llm_group *group, double shrink, struct sa
     const float *judged = inputs->held ? inputs->held : inputs->gram;
     const struct by_blas *blas;
     struct by_llm_regular regular = {0};
-    int status = by_blas_open(&blas, err) ||
-                 by_llm_regularize(&regular, learned, inputs->columns, shrink,
-                                   group->solver->options.damping, err);
+    int status =
+        by_blas_open(&blas, err) || by_llm_regularize(&regular, learned, inputs->columns, shrink,
+                                                      group->solver->options.damping, err);
     *sum = 0;
     for (size_t i = 0; i < group->count && !status; i++) {
         status = solve_sample(&samples[i], group, &regular, pool, err) ||
@@ -181,8 +181,8 @@ int by_llm_group_open(struct by_llm_group *group, struct by_pool *pool, struct b
 size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear)
 {
     const size_t rows = group->linears[linear].rows;
-    const size_t some = CHUNK_VALUES / group->inputs->columns / BY_LLM_ROWS_AT_ONCE *
-                        BY_LLM_ROWS_AT_ONCE;
+    const size_t some =
+        CHUNK_VALUES / group->inputs->columns / BY_LLM_ROWS_AT_ONCE * BY_LLM_ROWS_AT_ONCE;
     if (group->solver->method->feeds_back || some >= rows)
         return rows;
     return some ? some : BY_LLM_ROWS_AT_ONCE;
@@ -195,8 +195,8 @@ int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t f
     const size_t columns = group->inputs->columns;
     const float *weights = own->weights + first * columns;
     float *cross = by_alloc(count * columns, sizeof *cross, err);
-    const struct by_llm_problem problem = {count, columns, weights, group->regular.gram, cross,
-                                           group->regular.importance};
+    const struct by_llm_problem problem = {
+        count, columns, weights, group->regular.gram, cross, group->regular.importance};
     const int status =
         !cross ||
         by_llm_cross(&group->regular, group->inputs->drift, group->solver->options.cross, weights,

@@ -61,7 +61,7 @@ struct solving {
     float *effective;  /* [rows][groups]: what a level is multiplied with */
     int32_t *integers; /* [rows][columns] */
     float levels[TABLE];
-    uint8_t code_of[TABLE]; /* by level */
+    uint8_t code_of[TABLE];  /* by level */
     int32_t level_of[TABLE]; /* by code */
 };
 

@@ -20,11 +20,8 @@ static const struct by_llm_method rows[] = {
     {.name = "descent",
      .help = "Coordinate descent from the nearest levels, with a fit of the scales",
      .solves = true,
-     .defaults = {.shrink = BY_LLM_SHRINK_CHOSEN,
-                  .damping = 0.03,
-                  .cross = 1,
-                  .sweeps = 6,
-                  .fits = 1}},
+     .defaults =
+         {.shrink = BY_LLM_SHRINK_CHOSEN, .damping = 0.03, .cross = 1, .sweeps = 6, .fits = 1}},
 };
 
 enum { COUNT = sizeof rows / sizeof *rows };
