@@ -72,6 +72,8 @@ int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *e
         cut_texts(job, err))
         return -1;
     mark_all(job);
+    if (options->rescale)
+        by_llm_mark_kept(job);
     return 0;
 }
 
@@ -83,19 +85,25 @@ void by_llm_calibrated_close(struct by_llm_calibrated *job)
 
 /* --- Layers --- */
 
-struct by_decoder_matrix *by_llm_streams_matrix(struct by_llm_streams *streams,
-                                                const struct by_llm_weight *weight)
+static float *values_in(const struct by_decoder_place *place,
+                        const struct by_decoder_matrix *matrix, const struct by_llm_weight *weight)
+{
+    if (place->weight == weight)
+        return matrix->weight;
+    return place->bias == weight ? matrix->bias : NULL;
+}
+
+float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm_weight *weight)
 {
     const struct by_decoder *d = &streams->job->decoder;
     const struct by_decoder_layer *layer = &d->layer[streams->layer];
-    struct by_decoder_loaded *loaded = &streams->exact.loaded;
-    for (size_t i = 0; i < BY_PARTS; i++)
-        if (weight && layer->parts[i].weight == weight)
-            return &loaded->parts[i];
-    for (size_t i = 0; layer->experts && i < 3 * d->experts; i++)
-        if (weight && layer->experts[i].weight == weight)
-            return &loaded->experts[i];
-    return NULL;
+    const struct by_decoder_loaded *loaded = &streams->exact.loaded;
+    float *values = NULL;
+    for (size_t i = 0; i < BY_PARTS && !values; i++)
+        values = values_in(&layer->parts[i], &loaded->parts[i], weight);
+    for (size_t i = 0; layer->experts && i < 3 * d->experts && !values; i++)
+        values = values_in(&layer->experts[i], &loaded->experts[i], weight);
+    return values;
 }
 
 static int enter(struct by_llm_streams *streams, struct by_decoder_run *run,
@@ -172,6 +180,8 @@ static int run_layer(struct by_llm_streams *streams, bool *resuming, struct bary
                        ? -1
                        : 0;
     }
+    if (streams->job->options->rescale && by_llm_streams_rescale(streams, err))
+        return -1;
     return solve_layer(streams, err) || by_llm_streams_record(streams, err) ? -1 : 0;
 }
 

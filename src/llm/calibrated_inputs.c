@@ -196,18 +196,25 @@ static struct taking plain_taking(const struct by_llm_streams *streams, enum by_
     return taking;
 }
 
+int by_llm_streams_gather(struct by_llm_streams *streams, enum by_decoder_input input,
+                          const float *f, struct by_llm_inputs *inputs, struct baryon_error *err)
+{
+    const struct taking taking = plain_taking(streams, input);
+    return gather(streams, &taking, f, inputs, err);
+}
+
 int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input input,
                          struct baryon_error *err)
 {
     const struct by_llm_calibrated *job = streams->job;
-    const struct taking taking = plain_taking(streams, input);
     const bool drifts = job->options->solver.options.cross != 0;
     const bool has_experts = streams->exact.loaded.experts && input >= BY_INPUT_FEED;
     struct by_llm_sharing sharing = {.count = 0};
     struct by_llm_inputs inputs = {0};
     list_plain(streams, input, &sharing);
     int status = sharing.count
-                     ? gather(streams, &taking, drifts ? streams->exact.inputs : NULL, &inputs, err)
+                     ? by_llm_streams_gather(streams, input, drifts ? streams->exact.inputs : NULL,
+                                             &inputs, err)
                      : 0;
     if (!status && has_experts && drifts && input == BY_INPUT_FEED)
         status = keep_exact(streams, err);

@@ -5,6 +5,7 @@
  *   calibrated_inputs.c   what linears of a layer read, by which they are grouped
  *   calibrated_group.c    linears that share an input, their integers and bytes
  *   calibrated_record.c   finished layers as records
+ *   calibrated_rescale.c  what is done to a layer before
  */
 #ifndef BY_LLM_CALIBRATED_INTERNAL_H
 #define BY_LLM_CALIBRATED_INTERNAL_H
@@ -62,8 +63,15 @@ int by_llm_streams_record(struct by_llm_streams *streams, struct baryon_error *e
 /* All layers are done. */
 int by_llm_streams_close_journal(struct by_llm_streams *streams, struct baryon_error *err);
 
-/* The matrix that a weight of the checkpoint is in memory; weight NULL: NULL. */
-struct by_decoder_matrix *by_llm_streams_matrix(struct by_llm_streams *streams,
-                                                const struct by_llm_weight *weight);
+/* Where a weight or bias of the layer is in memory; NULL: it is none. */
+float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm_weight *weight);
+
+/* What all windows read, in the quantized stream; f: the same of the float stream, or NULL. */
+int by_llm_streams_gather(struct by_llm_streams *streams, enum by_decoder_input input,
+                          const float *f, struct by_llm_inputs *inputs, struct baryon_error *err);
+/* Items that are written with the layer though they stay floats: a hook may change them. */
+void by_llm_mark_kept(struct by_llm_calibrated *job);
+/* Calls the hook and writes what stays floats. */
+int by_llm_streams_rescale(struct by_llm_streams *streams, struct baryon_error *err);
 
 #endif

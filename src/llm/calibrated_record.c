@@ -82,6 +82,10 @@ static int floats_of_fields(const struct by_llm_item *item, uint8_t *const data[
     struct by_llm_coded coded = {0};
     const uint8_t *fields[BY_LLM_FIELDS_MAX] = {0};
     const size_t rows = item->weight->rows;
+    if (!item->scheme)
+        return by_llm_load_floats(item->fields.at[0].elem, data[0], rows * item->weight->columns,
+                                  out),
+               0;
     for (size_t i = 0; i < item->fields.count; i++)
         fields[i] = data[i];
     int status = by_llm_fields_open(&item->fields, &tensor, fields, err) ||
@@ -117,11 +121,11 @@ static int resume_item(struct by_llm_streams *streams, const uint8_t **at, const
     if ((size_t)(end - *at) >= sizeof index)
         memcpy(&index, *at, sizeof index);
     struct by_llm_item *item = index < plan->count ? &plan->items[index] : NULL;
-    struct by_decoder_matrix *matrix = item ? by_llm_streams_matrix(streams, item->weight) : NULL;
-    if (!matrix || !item->scheme)
+    float *values = item ? by_llm_streams_values(streams, item->weight) : NULL;
+    if (!values || !item->method)
         return by_fail(err, BARYON_ERR_INPUT, "the record of layer %zu is damaged", streams->layer);
     const uint8_t *next = copy_fields(item, *at + sizeof index, end, data, err);
-    int status = next ? floats_of_fields(item, data, matrix->weight, err) : -1;
+    int status = next ? floats_of_fields(item, data, values, err) : -1;
     if (!status)
         return *at = next, item->resumed = true, put_fields(streams, item, data, err);
     for (size_t i = 0; i < BY_LLM_FIELDS_MAX; i++)

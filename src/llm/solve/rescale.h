@@ -4,7 +4,8 @@
  * and o, up and down; rotations within a head). AWQ and SmoothQuant are such hooks.
  *
  * The driver calls it once a layer, with the inputs that the layer's float weights see in the
- * quantized stream. Inputs that weights, once rounded, see are gathered again afterwards.
+ * quantized stream. Inputs that weights, once rounded, see are gathered again afterwards. What is
+ * not rounded (norms, biases) is written from memory behind it.
  */
 #ifndef BY_LLM_SOLVE_RESCALE_H
 #define BY_LLM_SOLVE_RESCALE_H
@@ -16,11 +17,9 @@ struct by_llm_rescale_layer {
     const struct by_decoder *decoder;
     size_t layer;
     struct by_decoder_loaded *loaded; /* weights, biases and norms may change in place */
-    /* Of q, k, v; of o; of gate and up; of down. Of experts: gate and up of all tokens, no down. */
+    /* Of q, k, v; of o; of gate and up; of down. Of experts: gate and up of all tokens, down NULL.
+     */
     const struct by_llm_inputs *inputs[BY_INPUTS];
-    /* Out: parts that are not rounded and have changed (norms, biases): they are written from
-     * memory. */
-    bool changed[BY_PARTS];
 };
 
 struct by_llm_rescale {
