@@ -1,6 +1,8 @@
 /* The linears of a layer that share an input: what they read, their integers, their bytes. */
 #include "llm/calibrated_internal.h"
 
+#include "base/thread.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -133,10 +135,12 @@ static int write_linear(struct by_llm_streams *streams, const struct rounding *r
 /* --- All that share --- */
 
 static void tell_item(const struct by_llm_streams *streams, const struct by_llm_group *group,
-                      const struct by_llm_place *place, const struct by_llm_linear *linear)
+                      const struct by_llm_place *place, const struct by_llm_linear *linear,
+                      double begun)
 {
     struct by_llm_quantized *result = streams->job->result;
     struct by_llm_item *item = place->item;
+    item->seconds = by_seconds() - begun;
     item->shrink = group->shrink;
     item->tokens = group->inputs->tokens;
     item->output = linear->errors;
@@ -168,8 +172,9 @@ static int solve_group(struct by_llm_streams *streams, const struct by_llm_shari
     int status = group.count ? by_llm_group_open(&group, pool, err) : 0;
     for (size_t i = 0; i < group.count && !status; i++) {
         const struct rounding rounding = {places[i], &group, i, pool};
+        const double begun = by_seconds();
         status = write_linear(streams, &rounding, err);
-        tell_item(streams, &group, places[i], &linears[i]);
+        tell_item(streams, &group, places[i], &linears[i], begun);
     }
     by_llm_group_close(&group);
     return status;
