@@ -30,6 +30,7 @@ LAYERS = {
     "solve": "base moments",
     "reconstruct": "base solve",
     "llm/ggml": "base",
+    "llm/gguf_solve": "base solve llm/ggml",
     "llm/store": "base array llm/ggml",
     "llm/family": "base",
     "llm/text": "base llm/family",
