@@ -42,14 +42,21 @@ static int cut_texts(struct by_llm_calibrated *job, struct baryon_error *err)
 
 /* --- What is solved --- */
 
+struct by_llm_target by_llm_item_target(const struct by_llm_item *item)
+{
+    return (struct by_llm_target){.tensor = item->scheme ? &item->tensor : NULL,
+                                  .blocks = item->blocks,
+                                  .columns = item->weight->columns};
+}
+
 static void mark(struct by_llm_calibrated *job, const struct by_decoder_place *place)
 {
     if (!place->weight)
         return;
     struct by_llm_item *item = &job->plan->items[place->weight - job->opened->source.weights];
-    if (item->scheme)
-        item->method =
-            by_llm_is_solvable(item->tensor.spec) ? job->options->solver.method->name : "rtn";
+    const struct by_llm_target target = by_llm_item_target(item);
+    if (item->scheme || item->blocks)
+        item->method = by_llm_target_solves(&target) ? job->options->solver.method->name : "rtn";
 }
 
 static void mark_all(struct by_llm_calibrated *job)
@@ -75,6 +82,20 @@ int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *e
     if (options->rescale)
         by_llm_mark_kept(job);
     return 0;
+}
+
+void by_llm_calibrated_name(const struct by_llm_calibrated *job, struct by_str *text)
+{
+    const struct by_llm_solver *solver = &job->options->solver;
+    const struct by_llm_method_options *own = &solver->options;
+    const struct by_token_ids *ids = &job->ids;
+    char hash[33];
+    by_str_printf(text, " %s %.17g %.17g %.17g %u %u %d %zu %zu %s", solver->method->name,
+                  own->shrink, own->damping, own->cross, own->sweeps, own->fits, own->in_order,
+                  job->windows, (size_t)job->options->length,
+                  by_hash128_text(by_hash128(ids->ids, ids->count * sizeof *ids->ids), hash));
+    if (job->options->rescale)
+        by_str_printf(text, " %s", job->options->rescale->key);
 }
 
 void by_llm_calibrated_close(struct by_llm_calibrated *job)
@@ -202,17 +223,15 @@ static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
         if (run_layer(streams, &resuming, err))
             return -1;
     }
-    return by_llm_output_wait(job->output, err);
+    return 0;
 }
 
-int by_llm_calibrated_run(struct by_llm_calibrated *job, const size_t *first_of,
-                          struct by_hash128 key, struct baryon_error *err)
+int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,
+                          struct baryon_error *err)
 {
-    struct by_llm_streams streams = {.job = job, .first_of = first_of};
+    struct by_llm_streams streams = {.job = job};
     by_str_init(&streams.record);
-    int status = by_llm_streams_open_journal(&streams, key, err) || run_layers(&streams, err);
-    if (!status)
-        status = by_llm_streams_close_journal(&streams, err);
+    const int status = by_llm_streams_open_journal(&streams, key, err) || run_layers(&streams, err);
     by_journal_close(streams.journal);
     by_str_release(&streams.record);
     by_decoder_end(&streams.exact);

@@ -12,7 +12,7 @@ static void mark_one(struct by_llm_calibrated *job, const struct by_llm_weight *
     if (!weight)
         return;
     struct by_llm_item *item = &job->plan->items[weight - job->opened->source.weights];
-    if (item->scheme || item->method)
+    if (item->scheme || item->blocks || item->method)
         return;
     struct by_llm_field *field = &item->fields.at[0];
     item->method = "kept";
@@ -44,7 +44,7 @@ static int write_kept(struct by_llm_streams *streams, const struct by_llm_weight
     if (!weight)
         return 0;
     const struct by_llm_item *item = &job->plan->items[weight - job->opened->source.weights];
-    if (item->scheme)
+    if (item->scheme || item->blocks)
         return 0;
     data[0] = by_alloc(item->fields.at[0].bytes, 1, err);
     if (!data[0])

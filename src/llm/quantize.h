@@ -54,7 +54,8 @@ struct by_llm_item {
     struct by_llm_range range; /* of all that share it; at the first */
     struct by_llm_errors sums;
     /* Where layers are solved: how this one was, what came of it. */
-    const char *method; /* NULL: each tensor by itself */
+    const char *method;                /* NULL: each tensor by itself */
+    const struct by_ggml_type *blocks; /* instead of a scheme; their bytes are the only field */
     double shrink;
     uint64_t tokens;
     struct by_llm_linear_errors output;

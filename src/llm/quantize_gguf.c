@@ -1,10 +1,14 @@
 /* Quantizing into a GGUF file: what is asked of layers, as types of tensors. */
-#include "llm/convert.h"
-#include "llm/quantize.h"
+#include "llm/calibrated.h"
 
 #include <string.h>
 
 #define ARENA_LIMIT ((size_t)1 << 24)
+
+static bool feeds_back(const struct by_llm_quantize_options *options)
+{
+    return options->solver.method && options->solver.method->feeds_back;
+}
 
 /* What has no meaning where blocks of a type are all there is. */
 static int refuse_options(const struct by_llm_quantize_options *options, struct baryon_error *err)
@@ -19,7 +23,8 @@ static int refuse_options(const struct by_llm_quantize_options *options, struct 
                 {"--allow-nonfinite", options->allow_nonfinite},
                 {"--stacks keep", options->stacks == BY_LLM_STACKS_KEEP},
                 {"--report", options->report != NULL},
-                {"--shard-size", options->shard_size != 0}};
+                {"--shard-size", options->shard_size != 0},
+                {"a method that begins with GPTQ", feeds_back(options)}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given)
             return by_fail(err, BARYON_ERR_USAGE, "%s is not valid with --layout gguf",
@@ -51,11 +56,11 @@ static int convert_all(const struct by_llm_convert *convert, struct by_log *log,
     const int status = by_llm_convert(convert, &done, err);
     if (!status) {
         by_log_lines(log, BY_LOG_NOTICE, by_str_text(&done.notices));
-        *result = (struct by_llm_quantized){.weights = done.weights,
-                                            .kept = done.others,
-                                            .layers = done.in_blocks,
-                                            .bytes_in = done.bytes_in,
-                                            .bytes_out = done.bytes_out};
+        result->weights = done.weights;
+        result->kept = done.others;
+        result->layers = done.in_blocks;
+        result->bytes_in = done.bytes_in;
+        result->bytes_out = done.bytes_out;
     }
     by_llm_converted_release(&done);
     return status;
@@ -70,12 +75,16 @@ int by_llm_quantize_gguf(const char *in, const char *out,
                                      .type = options->scheme,
                                      .threads = options->threads,
                                      .dry_run = options->dry_run};
+    struct by_llm_calibrated_gguf calibrated = {options, log, out, result};
+    const struct by_convert_solve solve = {by_llm_calibrated_gguf, &calibrated};
     struct by_arena arena;
     if (refuse_options(options, err))
         return -1;
     if (!by_has_suffix(convert.out, ".gguf"))
         return by_fail(err, BARYON_ERR_USAGE, "output %s, must end with .gguf with --layout gguf",
                        out);
+    if (options->solver.method && options->solver.method->solves)
+        convert.solve = &solve;
     by_arena_init(&arena, ARENA_LIMIT);
     const int failed =
         make_rules(options, &convert, &arena, err) || convert_all(&convert, log, result, err);

@@ -32,7 +32,7 @@ static int open_sample(struct sample *sample, struct by_llm_linear *linear, size
     const size_t rows = linear->rows < SAMPLED ? linear->rows : SAMPLED;
     *sample = (struct sample){.linear = linear, .columns = columns, .rows = rows};
     sample->weights = by_alloc(4 * rows * columns, sizeof(float), err);
-    if (!sample->weights || by_llm_coded_open(&sample->coded, linear->tensor, rows, err))
+    if (!sample->weights || by_llm_target_open(&linear->target, rows, &sample->coded, err))
         return -1;
     sample->values = sample->weights + rows * columns;
     sample->gaps = sample->values + rows * columns;
@@ -60,8 +60,8 @@ static int judge(const struct sample *sample, const struct by_blas *blas, const 
                  double *error, struct baryon_error *err)
 {
     const size_t count = sample->rows * sample->columns;
-    if (by_llm_dequantize_rows(sample->linear->tensor, &sample->coded, sample->rows, sample->values,
-                               err))
+    if (by_llm_target_values(&sample->linear->target, &sample->coded, sample->rows, sample->values,
+                             err))
         return -1;
     for (size_t i = 0; i < count; i++)
         sample->gaps[i] = sample->values[i] - sample->weights[i];
@@ -79,7 +79,7 @@ static int solve_sample(struct sample *sample, const struct by_llm_group *group,
     /* The aim is that of the weights: drift was not gathered by shares of windows. */
     return by_llm_cross(regular, NULL, 0, sample->weights, sample->rows, pool, sample->products,
                         err) ||
-                   by_llm_linear_solve(&problem, sample->linear->tensor, group->solver, pool,
+                   by_llm_target_solve(&sample->linear->target, &problem, group->solver, pool,
                                        &sample->coded, err)
                ? -1
                : 0;
@@ -119,7 +119,7 @@ static int try_nearest(const struct by_llm_group *group, struct sample *samples,
     for (size_t i = 0; i < group->count; i++) {
         struct by_llm_linear *linear = &group->linears[i];
         linear->errors.held_out = group->inputs->held != NULL;
-        if (by_llm_linear_nearest(linear->tensor, samples[i].weights, samples[i].rows, pool,
+        if (by_llm_target_nearest(&linear->target, samples[i].weights, samples[i].rows, pool,
                                   &samples[i].coded, err) ||
             judge(&samples[i], blas, judged, &linear->errors.nearest, err))
             return -1;
@@ -201,7 +201,7 @@ int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t f
         !cross ||
         by_llm_cross(&group->regular, group->inputs->drift, group->solver->options.cross, weights,
                      count, pool, cross, err) ||
-        by_llm_linear_solve(&problem, own->tensor, group->solver, pool, coded, err);
+        by_llm_target_solve(&own->target, &problem, group->solver, pool, coded, err);
     by_free(cross);
     return status ? -1 : 0;
 }
