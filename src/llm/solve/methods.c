@@ -45,5 +45,7 @@ const struct by_llm_method *by_llm_method_find(const char *name, struct baryon_e
     const char *near = by_nearest(name, names, COUNT);
     if (near)
         by_err_hint(err, "did you mean '%s'?", near);
+    else
+        by_err_hint(err, "'baryon list solvers' names them");
     return NULL;
 }
