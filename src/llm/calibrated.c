@@ -118,7 +118,7 @@ float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm
 {
     const struct by_decoder *d = &streams->job->decoder;
     const struct by_decoder_layer *layer = &d->layer[streams->layer];
-    const struct by_decoder_loaded *loaded = &streams->exact.loaded;
+    const struct by_decoder_loaded *loaded = &streams->rounded.loaded;
     float *values = NULL;
     for (size_t i = 0; i < BY_PARTS && !values; i++)
         values = values_in(&layer->parts[i], &loaded->parts[i], weight);
@@ -130,7 +130,7 @@ float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm
 static int enter(struct by_llm_streams *streams, struct by_decoder_run *run,
                  enum by_decoder_input input, struct baryon_error *err)
 {
-    return by_decoder_enter(run, streams->layer, &streams->exact.loaded, input, err);
+    return by_decoder_enter(run, streams->layer, &streams->rounded.loaded, input, err);
 }
 
 static int pass_layer(struct by_llm_streams *streams, struct by_decoder_run *run,
@@ -144,7 +144,7 @@ static int pass_layer(struct by_llm_streams *streams, struct by_decoder_run *run
 
 static int solve_layer(struct by_llm_streams *streams, struct baryon_error *err)
 {
-    if (enter(streams, &streams->exact, BY_INPUT_ATTENTION, err) ||
+    if ((streams->drifts && enter(streams, &streams->exact, BY_INPUT_ATTENTION, err)) ||
         enter(streams, &streams->rounded, BY_INPUT_ATTENTION, err))
         return -1;
     for (enum by_decoder_input i = BY_INPUT_ATTENTION; i < BY_INPUTS; i++)
@@ -176,7 +176,7 @@ static int check_weights(struct by_llm_streams *streams, struct baryon_error *er
 {
     const struct by_decoder *d = &streams->job->decoder;
     const struct by_decoder_layer *layer = &d->layer[streams->layer];
-    struct by_decoder_loaded *loaded = &streams->exact.loaded;
+    struct by_decoder_loaded *loaded = &streams->rounded.loaded;
     for (size_t i = 0; i < BY_PARTS; i++)
         if (check_weight(streams, &layer->parts[i], &loaded->parts[i], err))
             return -1;
@@ -188,14 +188,14 @@ static int check_weights(struct by_llm_streams *streams, struct baryon_error *er
 
 static int run_layer(struct by_llm_streams *streams, bool *resuming, struct baryon_error *err)
 {
-    if (by_decoder_load(&streams->exact, streams->layer, err) || check_weights(streams, err))
+    if (by_decoder_load(&streams->rounded, streams->layer, err) || check_weights(streams, err))
         return -1;
     if (*resuming) {
         /* The record takes the place of weights that the float stream needs before. */
         if (by_llm_streams_peek(streams, resuming, err))
             return -1;
         if (*resuming)
-            return pass_layer(streams, &streams->exact, err) ||
+            return (streams->drifts && pass_layer(streams, &streams->exact, err)) ||
                            by_llm_streams_resume(streams, err) ||
                            pass_layer(streams, &streams->rounded, err)
                        ? -1
@@ -212,8 +212,9 @@ static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
     const struct by_llm_quantize_options *options = job->options;
     const size_t length = (size_t)options->length;
     bool resuming = true;
-    if (by_decoder_begin(&streams->exact, &job->decoder, job->ids.ids, job->windows, length,
-                         job->pool, err) ||
+    streams->drifts = options->solver.options.cross != 0;
+    if ((streams->drifts && by_decoder_begin(&streams->exact, &job->decoder, job->ids.ids,
+                                             job->windows, length, job->pool, err)) ||
         by_decoder_begin(&streams->rounded, &job->decoder, job->ids.ids, job->windows, length,
                          job->pool, err))
         return -1;

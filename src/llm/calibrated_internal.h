@@ -23,7 +23,8 @@ struct by_llm_place {
 
 struct by_llm_streams {
     struct by_llm_calibrated *job;
-    struct by_decoder_run exact, rounded; /* the streams; weights are in exact.loaded */
+    struct by_decoder_run exact, rounded; /* the streams; weights are in rounded.loaded */
+    bool drifts;                          /* there is the float stream, `exact` */
     struct by_journal *journal;
     const uint8_t *found; /* the record of an earlier run, and its bytes */
     size_t found_size;
