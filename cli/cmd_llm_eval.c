@@ -1,7 +1,6 @@
 /* baryon llm eval: how well a language model predicts texts, and how far it is from another. */
 #include "base/json.h"
-#include "cli/cmd.h"
-#include "cli/running.h"
+#include "cli/llm_quant.h"
 #include "llm/eval.h"
 #include "settings/llm.h"
 
@@ -76,27 +75,11 @@ static void write_evaluation(struct by_str *text, const struct by_llm_evaluation
     by_str_puts(text, "\n");
 }
 
-struct job {
-    struct by_cli *cli;
-    struct by_progress progress;
-    bool begun;
-};
-
-static void show_layer(void *context, size_t done, size_t all)
-{
-    struct job *job = context;
-    const struct by_progress_style style = by_running_style(job->cli);
-    if (!job->begun)
-        by_progress_begin(&job->progress, "evaluate", "layers", 0, all, &style);
-    job->begun = true;
-    by_progress_step(&job->progress, done);
-}
-
 static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_llm_evaluation result;
-    struct job job = {.cli = cli};
+    struct by_llm_show show = {.cli = cli, .what = "evaluate"};
     const struct by_llm_eval_options options = {
         .path = cli->operands[0],
         .against = settings->against,
@@ -104,16 +87,15 @@ static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_erro
         .length = (uint64_t)settings->length,
         .windows = (uint64_t)settings->windows,
         .threads = (unsigned)settings->reading.threads,
-        .progress = show_layer,
-        .context = &job,
+        .progress = by_llm_show_layer,
+        .context = &show,
     };
     if (!settings->texts.count) {
         by_fail(err, BARYON_ERR_USAGE, "--text is required: files or folders of texts");
         return by_err_hint(err, "take texts that were not used to quantize the model");
     }
     const int status = by_llm_evaluate(&result, &options, err);
-    if (job.begun)
-        by_progress_end(&job.progress);
+    by_llm_show_end(&show);
     if (status)
         return -1;
     if (cli->common.json)

@@ -4,7 +4,6 @@
 #include "llm/decoder/decoder.h"
 #include "llm/eval_text.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -54,21 +53,8 @@ static void close_model(struct model *model)
 
 static int read_texts(struct evaluating *e, struct baryon_error *err)
 {
-    struct by_tokenize *tokenize = NULL;
-    struct by_str text = {0};
     struct model *model = e->options->against ? &e->other : &e->model;
-    int status = by_llm_tokenizer_open(&tokenize, &model->opened, err);
-    if (!status)
-        status = by_llm_read_texts(&text, &e->options->texts, err);
-    if (!status)
-        status = by_tokenize_text(tokenize, by_str_text(&text), text.size, true, &e->ids, err);
-    if (!status && by_tokenize_ids(tokenize) > model->decoder.vocab)
-        status = by_fail(err, BARYON_ERR_INPUT,
-                         "the tokenizer has ids up to %" PRIu32 ", the model only %zu",
-                         by_tokenize_ids(tokenize) - 1, model->decoder.vocab);
-    by_str_release(&text);
-    by_tokenize_close(tokenize);
-    return status;
+    return by_llm_text_ids(&e->ids, &model->opened, &e->options->texts, model->decoder.vocab, err);
 }
 
 static int cut_windows(struct evaluating *e, struct baryon_error *err)

@@ -1,6 +1,7 @@
 /* Texts for a language model, as ids. */
 #include "llm/eval_text.h"
 
+#include <inttypes.h>
 #include <sys/stat.h>
 
 #define TOKENIZER_BYTES ((size_t)256 << 20)
@@ -71,4 +72,23 @@ int by_llm_read_texts(struct by_str *text, const struct by_setting_texts *paths,
                                     : add_file(text, paths->at[i], err))
             return -1;
     return 0;
+}
+
+int by_llm_text_ids(struct by_token_ids *ids, struct by_llm_opened *opened,
+                    const struct by_setting_texts *paths, size_t vocab, struct baryon_error *err)
+{
+    struct by_tokenize *tokenize = NULL;
+    struct by_str text = {0};
+    int status = by_llm_tokenizer_open(&tokenize, opened, err);
+    if (!status)
+        status = by_llm_read_texts(&text, paths, err);
+    if (!status)
+        status = by_tokenize_text(tokenize, by_str_text(&text), text.size, true, ids, err);
+    if (!status && by_tokenize_ids(tokenize) > vocab)
+        status = by_fail(err, BARYON_ERR_INPUT,
+                         "the tokenizer has ids up to %" PRIu32 ", the model only %zu",
+                         by_tokenize_ids(tokenize) - 1, vocab);
+    by_str_release(&text);
+    by_tokenize_close(tokenize);
+    return status;
 }

@@ -12,5 +12,8 @@ int by_llm_tokenizer_open(struct by_tokenize **tokenize, struct by_llm_opened *o
 /* Files, and the regular files of folders by name, joined by empty lines. */
 int by_llm_read_texts(struct by_str *text, const struct by_setting_texts *paths,
                       struct baryon_error *err);
+/* The ids of these texts, for a model of so many tokens. */
+int by_llm_text_ids(struct by_token_ids *ids, struct by_llm_opened *opened,
+                    const struct by_setting_texts *paths, size_t vocab, struct baryon_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/str.h"
 #include "base/thread.h"
+#include "llm/calibrated.h"
 #include "llm/layout/fields.h"
-#include "llm/output.h"
 
 #include <string.h>
 
@@ -19,7 +19,13 @@ struct job {
     struct by_arena arena;
     struct by_pool *pool;
     struct by_llm_quantized *result;
+    struct by_llm_calibrated calibrated; /* of a method that solves */
 };
+
+static bool solves(const struct by_llm_quantize_options *options)
+{
+    return options->solver.method && options->solver.method->solves;
+}
 
 /* --- Declarations --- */
 
@@ -149,15 +155,22 @@ static void count_item(struct by_llm_quantized *result, const struct by_llm_item
     result->sums.minmax_error += item->sums.minmax_error;
 }
 
-static int write_all(struct job *job, struct baryon_error *err)
+/* What is solved comes last. */
+static int write_all(struct job *job, struct by_hash128 key, struct baryon_error *err)
 {
     size_t first = 0;
+    size_t *first_of = by_arena_alloc(&job->arena, job->plan.count, sizeof *first_of, err);
+    if (!first_of)
+        return -1;
     for (size_t i = 0; i < job->plan.count; i++) {
         struct by_llm_item *item = &job->plan.items[i];
-        if (write_item(job, item, first, err))
+        first_of[i] = first;
+        if (!item->method && write_item(job, item, first, err))
             return -1;
         first += item->scheme ? item->fields.count : 1;
     }
+    if (solves(job->options) && by_llm_calibrated_run(&job->calibrated, first_of, key, err))
+        return -1;
     return by_llm_output_wait(&job->output, err);
 }
 
@@ -216,6 +229,20 @@ static int write_files(struct job *job, struct baryon_error *err)
 
 /* --- All --- */
 
+static void name_method(const struct job *job, struct by_str *text)
+{
+    const struct by_llm_solver *solver = &job->options->solver;
+    const struct by_llm_method_options *own = &solver->options;
+    const struct by_token_ids *ids = &job->calibrated.ids;
+    char hash[33];
+    by_str_printf(text, " %s %.17g %.17g %.17g %u %u %d %zu %zu %s", solver->method->name,
+                  own->shrink, own->damping, own->cross, own->sweeps, own->fits, own->in_order,
+                  job->calibrated.windows, (size_t)job->options->length,
+                  by_hash128_text(by_hash128(ids->ids, ids->count * sizeof *ids->ids), hash));
+    if (job->options->rescale)
+        by_str_printf(text, " %s", job->options->rescale->key);
+}
+
 static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *err)
 {
     const struct by_llm_quantize_options *options = job->options;
@@ -227,6 +254,8 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
     for (size_t i = 0; i < job->plan.count; i++)
         by_str_printf(&text, " %s",
                       job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");
+    if (solves(options))
+        name_method(job, &text);
     int failed = by_str_error(&text, err);
     if (!failed)
         failed = by_llm_output_key(job->opened.checkpoint, by_str_text(&text), key, err);
@@ -255,11 +284,23 @@ static int write_folder(struct job *job, const char *out, struct baryon_error *e
     if (declare_all(job, err) || key_of(job, &key, err) ||
         by_llm_output_open(&job->output, out, size, key, err))
         return -1;
-    const int failed = write_all(job, err) || write_files(job, err) ||
+    const int failed = write_all(job, key, err) || write_files(job, err) ||
                        by_checkpoint_check(job->opened.checkpoint, err) ||
                        by_safetensors_finish(job->output.writer, err);
     by_llm_output_close(&job->output);
     return failed ? -1 : 0;
+}
+
+static int open_calibrated(struct job *job, struct baryon_error *err)
+{
+    job->calibrated = (struct by_llm_calibrated){.options = job->options,
+                                                 .opened = &job->opened,
+                                                 .plan = &job->plan,
+                                                 .pool = job->pool,
+                                                 .output = &job->output,
+                                                 .result = job->result,
+                                                 .log = job->log};
+    return by_llm_calibrated_open(&job->calibrated, err);
 }
 
 static int run_job(struct job *job, const char *in, const char *out, struct baryon_error *err)
@@ -268,7 +309,8 @@ static int run_job(struct job *job, const char *in, const char *out, struct bary
         return -1;
     by_log_lines(job->log, BY_LOG_NOTICE, by_str_text(&job->opened.done.notices));
     if (by_llm_plan(&job->plan, &job->opened.source, job->options, &job->arena, err) ||
-        by_pool_open(&job->pool, job->options->threads, err))
+        by_pool_open(&job->pool, job->options->threads, err) ||
+        (solves(job->options) && open_calibrated(job, err)))
         return -1;
     report_inputs(job);
     if (!job->options->dry_run && write_folder(job, out, err))
@@ -289,6 +331,7 @@ int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantiz
         return by_llm_quantize_gguf(in, out, options, log, result, err);
     by_arena_init(&job.arena, ARENA_LIMIT);
     const int failed = run_job(&job, in, out, err);
+    by_llm_calibrated_close(&job.calibrated);
     by_pool_close(job.pool);
     by_llm_close(&job.opened);
     by_arena_release(&job.arena);

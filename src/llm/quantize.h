@@ -7,7 +7,10 @@
 #define BY_LLM_QUANTIZE_H
 
 #include "base/log.h"
+#include "base/option.h"
 #include "llm/layout/source.h"
+#include "llm/solve/group.h"
+#include "llm/solve/rescale.h"
 
 struct by_llm_layer_scheme {
     const char *pattern, *scheme;
@@ -28,6 +31,14 @@ struct by_llm_quantize_options {
     bool allow_nonfinite, dry_run;
     uint64_t shard_size; /* bytes of a file of the output; 0: as in the source */
     unsigned threads;
+    /* A method that solves, what it is solved on, and what is done to layers before; method NULL or
+     * one that does not solve: each tensor by itself. */
+    struct by_llm_solver solver;
+    struct by_setting_texts texts;
+    uint64_t length, windows;             /* tokens of a window; windows at most */
+    const struct by_llm_rescale *rescale; /* NULL: nothing */
+    void (*progress)(void *context, size_t done, size_t all); /* layers; NULL: nobody asks */
+    void *context;
 };
 
 /* What becomes of a weight. */
@@ -42,6 +53,11 @@ struct by_llm_item {
     size_t shares;             /* the item whose range it has, too: the first of them */
     struct by_llm_range range; /* of all that share it; at the first */
     struct by_llm_errors sums;
+    /* Where layers are solved: how this one was, what came of it. */
+    const char *method; /* NULL: each tensor by itself */
+    double shrink;
+    uint64_t tokens;
+    struct by_llm_linear_errors output;
 };
 
 struct by_llm_plan {
@@ -59,6 +75,9 @@ struct by_llm_quantized {
     uint64_t bytes_in, bytes_out; /* of tensors */
     uint64_t resumed;             /* files that were there already */
     struct by_llm_errors sums;    /* with search */
+    uint64_t solved, unreached;   /* linear layers; of the others, experts without a token */
+    double nearest, output;       /* sums of relative errors of the solved ones' outputs */
+    bool held_out;                /* those are of held-out windows */
 };
 
 /* Memory comes from the arena. */

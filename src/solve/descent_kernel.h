@@ -51,16 +51,6 @@ INLINE unsigned wanting(const struct by_descent_line *line, size_t at, floats sc
     return BITS(fall | rise);
 }
 
-/* The same where levels are those of a table. */
-INLINE unsigned wanting_far(const struct by_descent_line *line, size_t at, floats scale)
-{
-    const floats residual = load(line->residual + at), reach = scale * load(line->reach + at);
-    const floats down = load(line->down + at), up = load(line->up + at);
-    const ints fall = (residual > reach * down) & (down > 0);
-    const ints rise = (-residual > reach * up) & (up > 0);
-    return BITS(fall | rise);
-}
-
 INLINE void add_row(float *to, const float *row, float factor, size_t count)
 {
     const floats factors = fill(factor);
@@ -73,30 +63,25 @@ INLINE void add_row(float *to, const float *row, float factor, size_t count)
 
 INLINE void step_column(struct by_descent_line *line, size_t column, float scale)
 {
-    const float delta = by_descent_step(line, column, scale);
+    const float way = line->residual[column] > 0 ? -1 : 1, delta = way * scale;
+    line->down[column] += way;
+    line->up[column] -= way;
+    line->steps[column] = delta;
+    line->stepped[line->stepped_count++] = (uint32_t)column;
     add_row(line->residual, line->gram + column * line->stride, delta, line->count);
 }
 
-INLINE void sweep_levels(struct by_descent_line *line, size_t begin, size_t end, float scale,
-                         bool far)
+TARGET static void sweep(struct by_descent_line *line, size_t begin, size_t end, float scale)
 {
     const floats scales = fill(scale);
     for (size_t at = begin; at < end; at += LANES) {
         unsigned left = end - at < LANES ? (1u << (end - at)) - 1 : ALL, bits;
-        while ((bits = (far ? wanting_far(line, at, scales) : wanting(line, at, scales)) & left)) {
+        while ((bits = wanting(line, at, scales) & left)) {
             const unsigned lane = (unsigned)__builtin_ctz(bits);
             step_column(line, at + lane, scale);
             left &= ALL << lane << 1;
         }
     }
-}
-
-TARGET static void sweep(struct by_descent_line *line, size_t begin, size_t end, float scale)
-{
-    if (line->table)
-        sweep_levels(line, begin, end, scale, true);
-    else
-        sweep_levels(line, begin, end, scale, false);
 }
 
 /* --- Adding rows --- */

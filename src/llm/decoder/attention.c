@@ -89,15 +89,14 @@ static void project(struct by_decoder_work *work, const float *in, float *qkv, s
     }
 }
 
-void by_decoder_attention(struct by_decoder_work *work, const float *in, float *out)
+void by_decoder_attention(struct by_decoder_work *work)
 {
     const struct by_decoder *d = work->d;
     const size_t all = d->heads * d->head_dim, few = d->kv_heads * d->head_dim;
     const size_t stride = all + 2 * few;
     float *qkv = by_decoder_take(work, work->length * stride);
-    float *mixed = by_decoder_take(work, work->length * all);
     float *scores = by_decoder_take(work, work->length * work->length);
-    project(work, in, qkv, stride);
+    project(work, work->inputs, qkv, stride);
     const struct heads q = {qkv, stride, d->heads}, k = {qkv + all, stride, d->kv_heads};
     norm_heads(d, &work->loaded->parts[BY_PART_Q_NORM], &q, work->length);
     norm_heads(d, &work->loaded->parts[BY_PART_K_NORM], &k, work->length);
@@ -106,7 +105,6 @@ void by_decoder_attention(struct by_decoder_work *work, const float *in, float *
     for (size_t h = 0; h < d->heads; h++) {
         const size_t shared = h / (d->heads / d->kv_heads) * d->head_dim;
         attend(work, qkv + h * d->head_dim, k.at + shared, k.at + few + shared, stride, scores,
-               mixed + h * d->head_dim);
+               work->inputs + h * d->head_dim);
     }
-    by_decoder_multiply(work, &work->loaded->parts[BY_PART_O], mixed, work->length, out);
 }

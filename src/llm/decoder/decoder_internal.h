@@ -21,18 +21,6 @@ int by_decoder_ropes(struct by_decoder *d, const struct by_doc_node *config,
                      struct baryon_error *err);
 int by_decoder_places(struct by_decoder *d, struct baryon_error *err);
 
-/* A matrix in memory, [rows][columns]; bias may be NULL. */
-struct by_decoder_matrix {
-    const float *weight, *bias;
-    size_t rows, columns;
-};
-
-/* A layer in memory. */
-struct by_decoder_loaded {
-    struct by_decoder_matrix parts[BY_PARTS];
-    struct by_decoder_matrix *experts;
-};
-
 /* One window in one layer; everything that a thread needs. */
 struct by_decoder_work {
     const struct by_decoder *d;
@@ -40,7 +28,9 @@ struct by_decoder_work {
     const struct by_decoder_loaded *loaded;
     const struct by_blas *blas;
     size_t length;
-    float *state; /* [length][hidden] */
+    float *state;  /* [length][hidden] */
+    float *inputs; /* [length][columns]: of the linears that come next */
+    float *chosen; /* [length][experts] */
     float *scratch;
     size_t used; /* of scratch, in floats */
 };
@@ -53,8 +43,15 @@ void by_decoder_multiply(const struct by_decoder_work *work, const struct by_dec
                          const float *in, size_t tokens, float *out);
 void by_decoder_norm(const struct by_decoder *d, const float *weight, const float *in, size_t count,
                      size_t width, float *out);
-void by_decoder_attention(struct by_decoder_work *work, const float *in, float *out);
-void by_decoder_feed_forward(struct by_decoder_work *work, const float *in, float *out);
-void by_decoder_layer(struct by_decoder_work *work);
+/* From the inputs to those of o. */
+void by_decoder_attention(struct by_decoder_work *work);
+/* From the inputs to those of down, with experts: chooses them. */
+void by_decoder_gates(struct by_decoder_work *work);
+/* What down makes of the inputs. */
+void by_decoder_down(struct by_decoder_work *work, float *out);
+/* From one input to the next; BY_INPUTS: to the state behind the layer. */
+void by_decoder_next(struct by_decoder_work *work, enum by_decoder_input input);
+/* Floats of a token that inputs have at most. */
+size_t by_decoder_width(const struct by_decoder *d);
 
 #endif

@@ -3,26 +3,51 @@
 
 #include <math.h>
 
-static size_t greatest_rows(size_t rows, const struct by_decoder_place *place)
+static size_t rows_of(const struct by_decoder_place *place)
 {
-    return place->weight && place->weight->rows > rows ? place->weight->rows : rows;
+    return place->weight ? place->weight->rows : 0;
+}
+
+static size_t greater(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Outputs of the widest gate, of a feed-forward part, of experts and of what all tokens take. */
+struct inner {
+    size_t plain, expert, shared;
+};
+
+static struct inner greatest_inner(const struct by_decoder *d)
+{
+    struct inner inner = {0};
+    for (size_t i = 0; i < d->layers; i++) {
+        const struct by_decoder_layer *layer = &d->layer[i];
+        inner.plain = greater(inner.plain, rows_of(&layer->parts[BY_PART_GATE]));
+        inner.plain = greater(inner.plain, rows_of(&layer->parts[BY_PART_GATE_UP]) / 2);
+        inner.shared = greater(inner.shared, rows_of(&layer->parts[BY_PART_SHARED_GATE]));
+        for (size_t k = 0; layer->experts && k < d->experts; k++)
+            inner.expert = greater(inner.expert, rows_of(&layer->experts[3 * k]));
+    }
+    return inner;
+}
+
+size_t by_decoder_width(const struct by_decoder *d)
+{
+    const struct inner inner = greatest_inner(d);
+    const size_t feed = greater(inner.plain, d->top_k * inner.expert + inner.shared);
+    return greater(greater(d->hidden, d->heads * d->head_dim), feed);
 }
 
 /* Room that a window takes in a layer, in floats: see the calls of by_decoder_take(). */
 size_t by_decoder_scratch(const struct by_decoder *d, size_t length)
 {
-    size_t inner = 0, wide = (d->heads + 2 * d->kv_heads) * d->head_dim;
-    for (size_t i = 0; i < d->layers; i++) {
-        const struct by_decoder_layer *layer = &d->layer[i];
-        inner = greatest_rows(inner, &layer->parts[BY_PART_GATE]);
-        inner = greatest_rows(inner, &layer->parts[BY_PART_GATE_UP]);
-        inner = greatest_rows(inner, &layer->parts[BY_PART_SHARED_GATE]);
-        for (size_t k = 0; layer->experts && k < d->experts; k++)
-            inner = greatest_rows(inner, &layer->experts[3 * k]);
-    }
-    const size_t attention = length * (wide + d->heads * d->head_dim) + length * length;
-    const size_t feed = length * (2 * inner + 2 * d->hidden + d->experts + 2);
-    return 2 * length * d->hidden + (attention > feed ? attention : feed);
+    const struct inner inner = greatest_inner(d);
+    const size_t wide = (d->heads + 2 * d->kv_heads) * d->head_dim;
+    const size_t most = greater(inner.plain, greater(inner.expert, inner.shared));
+    const size_t attention = length * wide + length * length;
+    const size_t feed = length * (2 * most + 3 * d->hidden + 1);
+    return greater(attention, feed);
 }
 
 float *by_decoder_take(struct by_decoder_work *work, size_t count)
@@ -67,22 +92,77 @@ static void add_result(const struct by_decoder_work *work, const struct by_decod
         work->state[i] += result[i];
 }
 
-void by_decoder_layer(struct by_decoder_work *work)
+static bool has_sandwich(const struct by_decoder_work *work)
 {
-    const struct by_decoder *d = work->d;
+    return work->loaded->parts[BY_PART_NORM_BEFORE_FFN].weight != NULL;
+}
+
+static void norm_state(const struct by_decoder_work *work, enum by_decoder_part part)
+{
+    by_decoder_norm(work->d, work->loaded->parts[part].weight, work->state, work->length,
+                    work->d->hidden, work->inputs);
+}
+
+static void leave_attention(struct by_decoder_work *work)
+{
+    float *out = by_decoder_take(work, work->length * work->d->hidden);
     const struct by_decoder_matrix *parts = work->loaded->parts;
-    const bool sandwich = parts[BY_PART_NORM_BEFORE_FFN].weight != NULL;
+    by_decoder_multiply(work, &parts[BY_PART_O], work->inputs, work->length, out);
+    add_result(work, has_sandwich(work) ? &parts[BY_PART_NORM_MIDDLE] : NULL, out);
+}
+
+static void leave_feed_forward(struct by_decoder_work *work)
+{
+    float *out = by_decoder_take(work, work->length * work->d->hidden);
+    const struct by_decoder_matrix *norm = &work->loaded->parts[BY_PART_NORM_AFTER_FFN];
+    by_decoder_down(work, out);
+    add_result(work, norm->weight ? norm : NULL, out);
+}
+
+void by_decoder_next(struct by_decoder_work *work, enum by_decoder_input input)
+{
     work->used = 0;
-    float *in = by_decoder_take(work, work->length * d->hidden);
-    float *out = by_decoder_take(work, work->length * d->hidden);
-    const size_t kept = work->used;
-    by_decoder_norm(d, parts[BY_PART_NORM_IN].weight, work->state, work->length, d->hidden, in);
-    by_decoder_attention(work, in, out);
-    add_result(work, sandwich ? &parts[BY_PART_NORM_MIDDLE] : NULL, out);
-    work->used = kept;
-    by_decoder_norm(d, parts[sandwich ? BY_PART_NORM_BEFORE_FFN : BY_PART_NORM_MIDDLE].weight,
-                    work->state, work->length, d->hidden, in);
-    by_decoder_feed_forward(work, in, out);
-    add_result(work, parts[BY_PART_NORM_AFTER_FFN].weight ? &parts[BY_PART_NORM_AFTER_FFN] : NULL,
-               out);
+    switch (input) {
+    case BY_INPUT_ATTENTION:
+        norm_state(work, BY_PART_NORM_IN);
+        break;
+    case BY_INPUT_O:
+        by_decoder_attention(work);
+        break;
+    case BY_INPUT_FEED:
+        leave_attention(work);
+        norm_state(work, has_sandwich(work) ? BY_PART_NORM_BEFORE_FFN : BY_PART_NORM_MIDDLE);
+        break;
+    case BY_INPUT_DOWN:
+        by_decoder_gates(work);
+        break;
+    case BY_INPUTS:
+        leave_feed_forward(work);
+        break;
+    }
+}
+
+size_t by_decoder_slot_columns(const struct by_decoder *decoder,
+                               const struct by_decoder_loaded *loaded)
+{
+    size_t widest = 0;
+    for (size_t i = 0; loaded->experts && i < decoder->experts; i++)
+        widest = greater(widest, loaded->experts[3 * i + 2].columns);
+    return widest;
+}
+
+size_t by_decoder_input_columns(const struct by_decoder *decoder,
+                                const struct by_decoder_loaded *loaded, enum by_decoder_input input)
+{
+    const struct by_decoder_matrix *parts = loaded->parts;
+    switch (input) {
+    case BY_INPUT_O:
+        return parts[BY_PART_O].columns;
+    case BY_INPUT_DOWN:
+        return loaded->experts ? decoder->top_k * by_decoder_slot_columns(decoder, loaded) +
+                                     parts[BY_PART_SHARED_DOWN].columns
+                               : parts[BY_PART_DOWN].columns;
+    default:
+        return decoder->hidden;
+    }
 }
