@@ -75,7 +75,7 @@ static void find_residuals(const struct descent *d, struct piece *piece)
 static void find_room(const struct descent *d, struct piece *piece)
 {
     const size_t columns = d->problem->columns;
-    for (size_t k = 0; k < piece->outs && !d->problem->levels; k++) {
+    for (size_t k = 0; k < piece->outs; k++) {
         const size_t out = piece->first + k;
         float *down = piece->down + k * d->stride, *up = piece->up + k * d->stride;
         for (size_t i = 0; i < columns; i++)
@@ -85,63 +85,11 @@ static void find_room(const struct descent *d, struct piece *piece)
 
 /* --- Sweeps --- */
 
-/* The level that a value of a table goes to, one after the other as long as that pays; *way: how
- * far it went. */
-static int32_t go_along(const struct by_descent *p, int32_t integer, float scale, float residual,
-                        float diagonal, float *way)
-{
-    const float *levels = p->levels - p->low;
-    const int32_t one = (residual < 0) == (scale > 0) ? 1 : -1;
-    const bool rises = residual < 0;
-    const float reach = diagonal / 2 * (1 + BY_DESCENT_MARGIN);
-    int32_t to = integer;
-    for (*way = 0; one > 0 ? to < p->high : to > p->low; to += one) {
-        const float step = (levels[to + one] - levels[to]) * scale;
-        if (!(fabsf(residual + diagonal * *way) > reach * fabsf(step)) ||
-            (residual + diagonal * *way < 0) != rises)
-            break;
-        *way += step;
-    }
-    return to;
-}
-
-/* A block of an output whose levels are a table's: each value goes as far as it pays. */
-static size_t sweep_table(const struct descent *d, struct piece *piece, size_t k, size_t begin,
-                          size_t end)
-{
-    const struct by_descent *p = d->problem;
-    const size_t out = piece->first + k;
-    int32_t *integers = d->integers + out * p->columns;
-    float *residual = piece->residual + k * d->stride + begin;
-    const uint32_t own = 0;
-    size_t count = 0;
-    for (size_t i = begin; i < end; i++) {
-        const float *row = p->gram + i * p->columns;
-        float way;
-        if (!(row[i] > 0))
-            continue;
-        const float scale = p->scales[by_descent_scale_index(p, out, i)];
-        if (scale == 0)
-            continue;
-        const int32_t to = go_along(p, integers[i], scale, residual[i - begin], row[i], &way);
-        if (to == integers[i])
-            continue;
-        integers[i] = to;
-        d->path->add(residual, end - begin, row + begin, p->columns, &own, 1, &way);
-        piece->steps[k * BLOCK + i - begin] = way;
-        piece->stepped[k * BLOCK + count++] = (uint32_t)(i - begin);
-    }
-    piece->stepped_count[k] = count;
-    return count;
-}
-
 /* A block of an output, group after group. */
 static size_t sweep_block(const struct descent *d, struct piece *piece, size_t k, size_t begin,
                           size_t end)
 {
     const struct by_descent *p = d->problem;
-    if (p->levels)
-        return sweep_table(d, piece, k, begin, end);
     const size_t out = piece->first + k, at = k * d->stride + begin;
     struct by_descent_line line = {.gram = p->gram + begin * p->columns + begin,
                                    .stride = p->columns,
@@ -150,18 +98,17 @@ static size_t sweep_block(const struct descent *d, struct piece *piece, size_t k
                                    .residual = piece->residual + at,
                                    .down = piece->down + at,
                                    .up = piece->up + at,
+                                   .integers = d->integers + out * p->columns + begin,
+                                   .table = p->grid ? p->grid->table : NULL,
+                                   .low = p->low,
+                                   .high = p->high,
                                    .steps = piece->steps + k * BLOCK,
                                    .stepped = piece->stepped + k * BLOCK};
     for (size_t from = begin, to; from < end; from = to) {
         to = by_descent_min(end, (from / p->group + 1) * p->group);
-        d->path->sweep(&line, from - begin, to - begin,
-                       fabsf(p->scales[by_descent_scale_index(p, out, from)]));
-    }
-    int32_t *integers = d->integers + out * p->columns + begin;
-    for (size_t i = 0; i < line.stepped_count; i++) {
-        const size_t column = line.stepped[i];
-        const float scale = p->scales[by_descent_scale_index(p, out, begin + column)];
-        integers[column] += (line.steps[column] > 0) == (scale > 0) ? 1 : -1;
+        const float scale = p->scales[by_descent_scale_index(p, out, from)];
+        line.turn = scale < 0 ? -1 : 1;
+        d->path->sweep(&line, from - begin, to - begin, fabsf(scale));
     }
     piece->stepped_count[k] = line.stepped_count;
     return line.stepped_count;
@@ -242,10 +189,8 @@ static bool is_settled(const struct descent *d, const struct piece *piece, size_
         if (to[i] == from[i])
             continue;
         const size_t at = by_descent_scale_index(p, out, i);
-        const double way =
-            p->levels ? ((double)p->levels[to[i] - p->low] - (double)p->levels[from[i] - p->low]) *
-                            (double)p->scales[at]
-                      : (double)(to[i] - from[i]) * (double)p->scales[at];
+        const double levels = by_descent_number(p, at, to[i]) - by_descent_number(p, at, from[i]);
+        const double way = levels * (double)p->scales[at];
         any = true;
         change += way * ((double)begun[i] + (double)ended[i]);
         doubt += fabs(way) * (double)(fabsf(cross[i]) + fabsf(begun[i]) + fabsf(ended[i]));

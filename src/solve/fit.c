@@ -39,8 +39,7 @@ static void find_levels(const struct fitting *f, struct piece *piece)
         for (size_t i = 0; i < p->columns; i++) {
             const size_t out = piece->first + k, at = by_descent_scale_index(p, out, i);
             const int32_t integer = f->integers[out * p->columns + i];
-            piece->levels[k * p->columns + i] =
-                p->levels ? p->levels[integer - p->low] : (float)(integer - by_descent_zero(p, at));
+            piece->levels[k * p->columns + i] = (float)by_descent_number(p, at, integer);
         }
 }
 

@@ -267,6 +267,8 @@ int by_gptq_run(const struct by_descent *problem, struct by_pool *pool, int32_t 
                 struct baryon_error *err)
 {
     struct gptq g = {.problem = problem, .path = by_descent_path_chosen(), .integers = integers};
+    if (problem->grid && problem->grid->offsets)
+        return by_fail(err, BARYON_ERR_USAGE, "GPTQ takes no offsets");
     if (by_descent_check(problem, err) || (problem->columns > BLOCK && by_blas_open(&g.blas, err)))
         return -1;
     int status = round_all(&g, pool, err);

@@ -118,6 +118,8 @@ static int descend_levels(struct by_gguf_piece *piece, struct baryon_error *err)
 {
     const struct by_gguf_solving *s = piece->solving;
     const struct by_ggml_solve *p = s->problem;
+    const struct by_descent_grid grid = {.offsets = s->form->min_high ? piece->offsets : NULL,
+                                         .table = s->form->table};
     const struct by_descent problem = {.columns = p->columns,
                                        .outs = piece->rows,
                                        .gram = p->gram,
@@ -130,9 +132,7 @@ static int descend_levels(struct by_gguf_piece *piece, struct baryon_error *err)
                                        .high = s->form->most - s->form->zero,
                                        .sweeps = p->sweeps ? p->sweeps : BY_GGML_SOLVE_SWEEPS,
                                        .free = true,
-                                       .levels = s->form->table,
-                                       .offsets = s->form->min_high ? piece->offsets : NULL,
-                                       .any_sign = true};
+                                       .grid = &grid};
     return by_descent_run(&problem, NULL, piece->integers, NULL, err);
 }
 

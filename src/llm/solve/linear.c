@@ -58,6 +58,7 @@ struct solving {
     const struct by_llm_tensor *tensor;
     struct by_llm_scales scales;
     struct by_descent form;
+    struct by_descent_grid grid;
     float *effective;  /* [rows][groups]: what a level is multiplied with */
     int32_t *integers; /* [rows][columns] */
     float levels[TABLE];
@@ -97,7 +98,8 @@ static int list_levels(struct solving *s, struct baryon_error *err)
                 s->code_of[k] = (uint8_t)i;
                 s->level_of[i] = (int32_t)k;
             }
-    s->form.levels = s->levels;
+    s->grid.table = s->levels;
+    s->form.grid = &s->grid;
     s->form.low = 0;
     s->form.high = (int32_t)kept - 1;
     return 0;
