@@ -182,7 +182,9 @@ static int run_layer(struct by_llm_streams *streams, bool *resuming, struct bary
     }
     if (streams->job->options->rescale && by_llm_streams_rescale(streams, err))
         return -1;
-    return solve_layer(streams, err) || by_llm_streams_record(streams, err) ? -1 : 0;
+    if (solve_layer(streams, err))
+        return -1;
+    return streams->job->output ? by_llm_streams_record(streams, err) : 0;
 }
 
 static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
@@ -190,7 +192,7 @@ static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
     struct by_llm_calibrated *job = streams->job;
     const struct by_llm_quantize_options *options = job->options;
     const size_t length = (size_t)options->length;
-    bool resuming = true;
+    bool resuming = job->output != NULL;
     if (by_decoder_begin(&streams->exact, &job->decoder, job->ids.ids, job->windows, length,
                          job->pool, err) ||
         by_decoder_begin(&streams->rounded, &job->decoder, job->ids.ids, job->windows, length,
@@ -202,7 +204,7 @@ static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
         if (run_layer(streams, &resuming, err))
             return -1;
     }
-    return by_llm_output_wait(job->output, err);
+    return job->output ? by_llm_output_wait(job->output, err) : 0;
 }
 
 int by_llm_calibrated_run(struct by_llm_calibrated *job, const size_t *first_of,
@@ -210,8 +212,9 @@ int by_llm_calibrated_run(struct by_llm_calibrated *job, const size_t *first_of,
 {
     struct by_llm_streams streams = {.job = job, .first_of = first_of};
     by_str_init(&streams.record);
-    int status = by_llm_streams_open_journal(&streams, key, err) || run_layers(&streams, err);
-    if (!status)
+    int status = (job->output && by_llm_streams_open_journal(&streams, key, err)) ||
+                 run_layers(&streams, err);
+    if (!status && job->output)
         status = by_llm_streams_close_journal(&streams, err);
     by_journal_close(streams.journal);
     by_str_release(&streams.record);

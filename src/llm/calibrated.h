@@ -17,12 +17,20 @@
 #include "llm/output.h"
 #include "llm/text/tokenize.h"
 
+/* Takes the blocks of a GGUF file's linears: rows [first, first + count) of a weight. */
+struct by_llm_blocks_sink {
+    int (*put)(void *context, const struct by_llm_weight *weight, size_t first, size_t count,
+               const uint8_t *blocks, struct baryon_error *err);
+    void *context;
+};
+
 struct by_llm_calibrated {
     const struct by_llm_quantize_options *options;
     struct by_llm_opened *opened;
     struct by_llm_plan *plan;
     struct by_pool *pool;
-    struct by_llm_output *output;
+    struct by_llm_output *output; /* NULL: items with blocks go to the sink, no records */
+    const struct by_llm_blocks_sink *blocks; /* NULL: items with schemes go to the output */
     struct by_llm_quantized *result;
     struct by_log *log;
     struct by_decoder decoder;

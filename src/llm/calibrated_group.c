@@ -2,6 +2,7 @@
 #include "llm/calibrated_internal.h"
 
 #include "base/thread.h"
+#include "llm/ggml/codec.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static int find_scales(const struct by_llm_sharing *sharing, struct by_pool *poo
     for (size_t i = 0; i < sharing->count; i++) {
         struct by_llm_item *item = sharing->places[i].item;
         struct by_llm_range range = {0};
-        if (!by_llm_needs_range(&item->tensor))
+        if (item->blocks || !by_llm_needs_range(&item->tensor))
             continue;
         for (size_t k = 0; k < sharing->count; k++) {
             const struct by_decoder_matrix *matrix = sharing->places[k].matrix;
@@ -115,9 +116,51 @@ static int fill_fields(const struct rounding *r, uint8_t *const data[BY_LLM_FIEL
     return status ? -1 : 0;
 }
 
+static int write_some_blocks(struct by_llm_streams *streams, const struct rounding *r, size_t first,
+                             size_t count, uint8_t *blocks, struct baryon_error *err)
+{
+    const struct by_llm_item *item = r->place->item;
+    const struct by_llm_blocks_sink *sink = streams->job->blocks;
+    const size_t columns = r->place->matrix->columns;
+    float *values = r->place->matrix->weight + first * columns;
+    return (r->group ? by_llm_group_blocks(r->group, r->index, first, count, r->pool, blocks, err)
+                     : by_ggml_encode(item->blocks, values, count, columns, NULL, blocks, err)) ||
+                   sink->put(sink->context, item->weight, first, count, blocks, err) ||
+                   by_ggml_decode(item->blocks, blocks, count * columns, values, err)
+               ? -1
+               : 0;
+}
+
+/* Blocks to the sink, and what they mean into memory. */
+static int write_blocks(struct by_llm_streams *streams, const struct rounding *r,
+                        struct baryon_error *err)
+{
+    const struct by_decoder_matrix *matrix = r->place->matrix;
+    const size_t rows = matrix->rows;
+    const size_t most = r->group ? by_llm_group_rows(r->group, r->index) : rows;
+    const size_t step = most < rows ? most : rows;
+    size_t bytes;
+    if (by_ggml_bytes(r->place->item->blocks, step * matrix->columns, &bytes, err))
+        return -1;
+    uint8_t *blocks = by_alloc(bytes, 1, err);
+    int status = blocks ? 0 : -1;
+    for (size_t first = 0; first < rows && !status; first += step)
+        status = write_some_blocks(streams, r, first, rows - first < step ? rows - first : step,
+                                   blocks, err);
+    by_free(blocks);
+    return status;
+}
+
+static bool is_solved(const struct by_llm_item *item)
+{
+    return item->blocks || by_llm_is_solvable(item->tensor.spec);
+}
+
 static int write_linear(struct by_llm_streams *streams, const struct rounding *r,
                         struct baryon_error *err)
 {
+    if (r->place->item->blocks)
+        return write_blocks(streams, r, err);
     const struct by_llm_fields *fields = &r->place->item->fields;
     uint8_t *data[BY_LLM_FIELDS_MAX] = {0};
     int status = 0;
@@ -160,13 +203,14 @@ static int solve_group(struct by_llm_streams *streams, const struct by_llm_shari
         .inputs = inputs, .solver = &streams->job->options->solver, .linears = linears};
     for (size_t i = 0; i < sharing->count; i++) {
         const struct by_llm_place *place = &sharing->places[i];
-        if (!by_llm_is_solvable(place->item->tensor.spec))
+        if (!is_solved(place->item))
             continue;
         places[group.count] = place;
         linears[group.count++] = (struct by_llm_linear){
             .weights = place->matrix->weight,
             .rows = place->matrix->rows,
             .tensor = &place->item->tensor,
+            .blocks = place->item->blocks,
         };
     }
     int status = group.count ? by_llm_group_open(&group, pool, err) : 0;
@@ -186,7 +230,7 @@ static int round_others(struct by_llm_streams *streams, const struct by_llm_shar
     for (size_t i = 0; i < sharing->count; i++) {
         const struct rounding rounding = {&sharing->places[i], NULL, 0, streams->job->pool};
         struct by_llm_item *item = sharing->places[i].item;
-        if (!all && by_llm_is_solvable(item->tensor.spec))
+        if (!all && is_solved(item))
             continue;
         item->method = "rtn";
         if (write_linear(streams, &rounding, err))

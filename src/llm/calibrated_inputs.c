@@ -12,7 +12,7 @@ static void add_place(struct by_llm_streams *streams, const struct by_decoder_pl
         return;
     struct by_llm_calibrated *job = streams->job;
     struct by_llm_item *item = &job->plan->items[place->weight - job->opened->source.weights];
-    if (item->scheme)
+    if (item->scheme || item->blocks)
         sharing->places[sharing->count++] = (struct by_llm_place){item, matrix};
 }
 

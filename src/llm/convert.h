@@ -16,6 +16,8 @@ struct by_llm_convert_rule {
     const char *type; /* "q6_k"; NULL: that of the source */
 };
 
+struct by_llm_solve_blocks;
+
 struct by_llm_convert {
     const char *in;   /* a folder, a .safetensors or a .gguf file */
     const char *out;  /* of the other kind */
@@ -25,6 +27,8 @@ struct by_llm_convert {
     bool dry_run;                            /* nothing is written; towards GGUF */
     const struct by_llm_convert_rule *rules; /* towards GGUF; the first that matches counts */
     size_t rule_count;
+    const struct by_llm_solve_blocks
+        *solve;           /* towards GGUF: linears on texts; NULL: each by itself */
     uint64_t shard_bytes; /* of safetensors; 0: the default */
     unsigned threads;     /* 0: all */
 };

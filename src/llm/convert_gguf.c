@@ -1,6 +1,7 @@
 /* From a folder of safetensors to a GGUF file that llama.cpp loads. */
 #include "llm/convert_internal.h"
 #include "llm/convert_meta.h"
+#include "llm/convert_solve.h"
 #include "llm/family/tokenizer.h"
 #include "llm/float_types.h"
 #include "llm/ggml/mixture.h"
@@ -531,8 +532,13 @@ static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
     if (by_gguf_create(&writer, &plan, err))
         return -1;
     int status = 0;
+    bool *put = by_arena_alloc(&run->arena, run->made.count, sizeof *put, err);
+    status = put ? 0 : -1;
+    if (!status && run->options->solve)
+        status = by_convert_solve(run, writer, put, err);
     for (size_t i = 0; !status && i < run->made.count; i++)
-        status = by_convert_put(run, i, put_slab, writer, err);
+        if (!put[i])
+            status = by_convert_put(run, i, put_slab, writer, err);
     if (!status)
         status = by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err);
     by_gguf_abort(writer);

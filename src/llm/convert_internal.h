@@ -10,12 +10,14 @@
 #include "llm/store/safetensors_write.h"
 
 struct by_folder_files;
+struct by_llm_opened;
 
 struct by_convert_run {
     const struct by_llm_convert *options;
     struct by_llm_converted *done;
     struct by_checkpoint *in;
-    const struct by_llm_source *source;       /* towards GGUF: what is converted */
+    struct by_llm_opened *opened;       /* towards GGUF: it, and of what `in` and `source` are */
+    const struct by_llm_source *source; /* towards GGUF: what is converted */
     const struct by_folder_files *made_files; /* of a GGUF file; else those of the folder count */
     struct by_pool *pool;
     struct by_arena arena;

@@ -47,6 +47,7 @@ struct by_llm_item {
     bool resumed;   /* an earlier run has written it, nothing was measured */
     const struct by_llm_weight *weight;
     const struct by_llm_scheme *scheme; /* NULL: it stays */
+    const struct by_ggml_type *blocks;  /* of a GGUF file that is solved: the type; NULL: none */
     const char *reason;                 /* why it stays; NULL: it is no linear layer */
     struct by_llm_tensor tensor;
     struct by_llm_fields fields;

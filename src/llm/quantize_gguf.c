@@ -1,6 +1,5 @@
 /* Quantizing into a GGUF file: what is asked of layers, as types of tensors. */
-#include "llm/convert.h"
-#include "llm/quantize.h"
+#include "llm/convert_solve.h"
 
 #include <string.h>
 
@@ -51,11 +50,11 @@ static int convert_all(const struct by_llm_convert *convert, struct by_log *log,
     const int status = by_llm_convert(convert, &done, err);
     if (!status) {
         by_log_lines(log, BY_LOG_NOTICE, by_str_text(&done.notices));
-        *result = (struct by_llm_quantized){.weights = done.weights,
-                                            .kept = done.others,
-                                            .layers = done.in_blocks,
-                                            .bytes_in = done.bytes_in,
-                                            .bytes_out = done.bytes_out};
+        result->weights = done.weights;
+        result->kept = done.others;
+        result->layers = done.in_blocks;
+        result->bytes_in = done.bytes_in;
+        result->bytes_out = done.bytes_out;
     }
     by_llm_converted_release(&done);
     return status;
@@ -70,9 +69,17 @@ int by_llm_quantize_gguf(const char *in, const char *out,
                                      .type = options->scheme,
                                      .threads = options->threads,
                                      .dry_run = options->dry_run};
+    const struct by_llm_solve_blocks solve = {options, log, result};
+    const struct by_llm_method *method = options->solver.method;
     struct by_arena arena;
     if (refuse_options(options, err))
         return -1;
+    if (method && method->solves && !method->in_blocks)
+        return by_fail(err, BARYON_ERR_USAGE, "--method %s is not valid with --layout gguf",
+                       method->name);
+    if (method && method->solves && options->rescale)
+        return by_fail(err, BARYON_ERR_USAGE, "channels are not scaled with --layout gguf");
+    convert.solve = method && method->solves ? &solve : NULL;
     if (!by_has_suffix(convert.out, ".gguf"))
         return by_fail(err, BARYON_ERR_USAGE, "output %s, must end with .gguf with --layout gguf",
                        out);

@@ -155,7 +155,8 @@ static const struct by_option quantize_rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "NAME",
      .offset = QUANTIZE(method),
-     .help = "How weights are rounded: rtn, gptq, gptaq or descent; with --text descent, else rtn"},
+     .help = "How weights are rounded: rtn, gptq, gptaq, descent or importance; with --text "
+             "descent, else rtn"},
     {.name = "text",
      .letter = 't',
      .type = BY_OPT_TEXTS,

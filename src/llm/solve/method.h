@@ -22,7 +22,9 @@ struct by_llm_method_options {
 
 struct by_llm_method {
     const char *name, *help;
-    bool solves;     /* needs samples */
+    bool solves;    /* needs samples */
+    bool in_blocks; /* for GGUF's blocks */
+    bool only_in_blocks;
     bool feeds_back; /* begins with GPTQ's integers, else with the nearest */
     struct by_llm_method_options defaults;
 };
