@@ -5,11 +5,6 @@
 
 #define ARENA_LIMIT ((size_t)1 << 24)
 
-static bool feeds_back(const struct by_llm_quantize_options *options)
-{
-    return options->solver.method && options->solver.method->feeds_back;
-}
-
 /* What has no meaning where blocks of a type are all there is. */
 static int refuse_options(const struct by_llm_quantize_options *options, struct baryon_error *err)
 {
@@ -23,13 +18,16 @@ static int refuse_options(const struct by_llm_quantize_options *options, struct 
                 {"--allow-nonfinite", options->allow_nonfinite},
                 {"--stacks keep", options->stacks == BY_LLM_STACKS_KEEP},
                 {"--report", options->report != NULL},
-                {"--shard-size", options->shard_size != 0},
-                {"a method that begins with GPTQ", feeds_back(options)}};
+                {"--shard-size", options->shard_size != 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given)
             return by_fail(err, BARYON_ERR_USAGE, "%s is not valid with --layout gguf",
                            rows[i].name);
-    return 0;
+    const struct by_llm_method *method = options->solver.method;
+    return method && method->solves && !method->in_blocks
+               ? by_fail(err, BARYON_ERR_USAGE, "--method %s is not valid with --layout gguf",
+                         method->name)
+               : 0;
 }
 
 static int make_rules(const struct by_llm_quantize_options *options, struct by_llm_convert *convert,

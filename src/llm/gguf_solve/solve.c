@@ -172,6 +172,8 @@ static int solve_piece(struct by_gguf_piece *piece, uint8_t *blocks, double *bes
     if (judge(piece, blocks, piece->before, err))
         return -1;
     memcpy(best, piece->before, piece->rows * sizeof *best);
+    if (p->start_only)
+        return 0;
     if (descend_levels(piece, err) || settle(piece, blocks, best, err))
         return -1;
     for (int i = 0; i < rounds; i++)

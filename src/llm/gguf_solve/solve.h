@@ -29,6 +29,7 @@ struct by_ggml_solve {
     const float *gram;               /* [columns][columns], both triangles */
     const float *cross;              /* [rows][columns]; NULL: gram times weights */
     const float *importance;         /* [columns], of the start; NULL: the diagonal of gram */
+    bool start_only;                 /* blocks stay as the encoder makes them */
     unsigned sweeps;                 /* over the levels, at most; 0: BY_GGML_SOLVE_SWEEPS */
     int rounds; /* of solving scales, each with levels after it; 0: levels alone; below 0:
                    BY_GGML_SOLVE_ROUNDS */
