@@ -43,7 +43,7 @@ LAYERS = {
     "onnx": "base ir",
     "llm/export": "base array ir onnx llm llm/decoder",
     "engine": "base array dtype ir onnx",
-    "input": "base ir engine",
+    "input": "base array ir engine",
     "stats": "base array ir onnx moments",
     "pass": "base ir onnx engine",
     "ops": "base ir dtype engine",
