@@ -10,6 +10,7 @@ struct settings {
     struct by_setting_texts texts;
     const char *against;
     int64_t length, windows;
+    int activations;
     struct by_llm_reading reading;
 };
 
@@ -44,8 +45,14 @@ static void print_evaluation(struct by_out *out, const struct by_llm_evaluation 
     }
     by_str_puts(&out->text, "  on ");
     by_plural(&out->text, result->windows, "window");
-    by_str_printf(&out->text, " of %s tokens\n",
+    by_str_printf(&out->text, " of %s tokens",
                   by_count_text(result->length, tokens, sizeof tokens));
+    if (result->rounded) {
+        by_str_puts(&out->text, ", inputs of ");
+        by_plural(&out->text, result->rounded, "linear layer");
+        by_str_puts(&out->text, " rounded");
+    }
+    by_str_puts(&out->text, "\n");
 }
 
 static void write_mean(struct by_json *json, const char *name, const char *error,
@@ -63,6 +70,7 @@ static void write_evaluation(struct by_str *text, const struct by_llm_evaluation
     by_json_int(&json, "tokens", (int64_t)result->tokens);
     by_json_int(&json, "windows", (int64_t)result->windows);
     by_json_int(&json, "length", (int64_t)result->length);
+    by_json_int(&json, "rounded_inputs", (int64_t)result->rounded);
     by_json_double(&json, "perplexity", result->perplexity);
     write_mean(&json, "loss", "loss_error", &result->loss);
     if (result->compared) {
@@ -86,6 +94,7 @@ static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_erro
         .texts = settings->texts,
         .length = (uint64_t)settings->length,
         .windows = (uint64_t)settings->windows,
+        .float_activations = settings->activations,
         .threads = (unsigned)settings->reading.threads,
         .progress = by_llm_show_layer,
         .context = &show,
@@ -105,13 +114,20 @@ static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_erro
     return 0;
 }
 
+static const struct by_choice activations[] = {
+    {"simulate", 0, "rounded as the checkpoint says, where it says so"},
+    {"float", 1, "float32"},
+    {NULL, 0, NULL},
+};
+
 static const struct by_option rows[] = {
     {.name = "text",
      .letter = 't',
      .type = BY_OPT_TEXTS,
      .arg = "PATH[,PATH...]",
      .offset = offsetof(struct settings, texts),
-     .help = "Text files, or folders of them, joined by empty lines; can be repeated"},
+     .help = "Text files, or folders of them, joined by empty lines, or ids in .npy files; can be "
+             "repeated"},
     {.name = "against",
      .type = BY_OPT_TEXT,
      .arg = "MODEL",
@@ -133,6 +149,13 @@ static const struct by_option rows[] = {
      .fallback = "0",
      .offset = offsetof(struct settings, windows),
      .help = "Use at most COUNT windows, 0 for all"},
+    {.name = "activations",
+     .type = BY_OPT_CHOICE,
+     .arg = "HOW",
+     .choices = activations,
+     .fallback = "simulate",
+     .offset = offsetof(struct settings, activations),
+     .help = "Inputs of linear layers"},
 };
 
 static const struct by_option_group group = BY_OPTION_GROUP("Evaluation", rows);
@@ -150,8 +173,9 @@ const struct by_command by_cmd_llm_eval = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "Measure perplexity and divergence of a language model on texts",
-    .text = "Run a folder or GGUF file of any layout on texts, with dequantized weights and "
-            "activations in float32, layer by layer: one layer's weights are in memory at a time. "
+    .text = "Run a folder or GGUF file of any layout on texts, with dequantized weights, layer by "
+            "layer: one layer's weights are in memory at a time. Inputs of linear layers are "
+            "rounded where the checkpoint says so. "
             "Texts are tokenized at once and cut into windows without overlap; the rest is left "
             "out. Perplexity is the exponential of the mean loss over the tokens that windows "
             "predict. The divergence is that of the distributions of the next token, reference to "

@@ -2,6 +2,7 @@
 #include "llm/calibrated_internal.h"
 
 #include "llm/eval_text.h"
+#include "llm/ids.h"
 
 #include <string.h>
 
@@ -15,7 +16,9 @@ static int cut_texts(struct by_llm_calibrated *job, struct baryon_error *err)
 {
     const size_t length = (size_t)job->options->length;
     struct by_token_ids all = job->ids;
-    size_t count = all.count / length, place = 0;
+    const size_t whole = all.count / length;
+    const bool in_rows = by_llm_ids_given(&job->options->texts); /* windows are as they are given */
+    size_t count = whole, place = 0;
     if (!count) {
         by_fail(err, BARYON_ERR_INPUT, "the texts have %zu tokens, must have at least %zu",
                 all.count, length);
@@ -29,7 +32,8 @@ static int cut_texts(struct by_llm_calibrated *job, struct baryon_error *err)
     for (size_t pass = 0; job->ids.ids && pass < 2; pass++)
         for (size_t i = 0; i < count; i++) {
             const bool is_held = i % HELD_STEP == HELD_STEP - 1;
-            const size_t first = (all.count - length) * (2 * i + 1) / (2 * count);
+            const size_t first = in_rows ? whole * (2 * i + 1) / (2 * count) * length
+                                         : (all.count - length) * (2 * i + 1) / (2 * count);
             if (is_held == (pass == 1))
                 memcpy(job->ids.ids + place++ * length, all.ids + first, length * sizeof *all.ids);
         }
@@ -70,16 +74,24 @@ static void mark_all(struct by_llm_calibrated *job)
     }
 }
 
-int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *err)
+int by_llm_calibrated_read(struct by_llm_calibrated *job, struct baryon_error *err)
 {
     const struct by_llm_quantize_options *options = job->options;
     if (by_decoder_open(&job->decoder, &job->opened->source, job->opened->checkpoint->config,
                         err) ||
-        by_llm_text_ids(&job->ids, job->opened, &options->texts, job->decoder.vocab, err) ||
+        by_llm_text_ids(&job->ids, job->opened, &options->texts, (size_t)options->length,
+                        job->decoder.vocab, err) ||
         cut_texts(job, err))
         return -1;
+    return 0;
+}
+
+int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *err)
+{
+    if (by_llm_calibrated_read(job, err))
+        return -1;
     mark_all(job);
-    if (options->rescale)
+    if (job->options->rescale)
         by_llm_mark_kept(job);
     return 0;
 }
@@ -102,6 +114,7 @@ void by_llm_calibrated_close(struct by_llm_calibrated *job)
 {
     by_token_ids_release(&job->ids);
     by_decoder_close(&job->decoder);
+    by_arena_release(&job->arena);
 }
 
 /* --- Layers --- */

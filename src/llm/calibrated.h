@@ -30,11 +30,14 @@ struct by_llm_calibrated {
     struct by_llm_quantized *result;
     struct by_log *log;
     struct by_decoder decoder;
+    struct by_arena arena;   /* of what samples say of columns */
     struct by_token_ids ids; /* of the windows, those that are held out last */
     size_t windows, held;    /* all of them, the first that is held out */
 };
 
-/* Reads the texts, finds the windows, and which items are going to be solved: these have a method
+/* Reads the texts and opens the decoder, which is what by_llm_ranges_find() needs. */
+int by_llm_calibrated_read(struct by_llm_calibrated *job, struct baryon_error *err);
+/* The same; also finds which items are going to be solved: these have a method
  * then. Fills ids, which the bytes depend on. */
 int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *err);
 /* Of an item of the plan, what its rows become. */

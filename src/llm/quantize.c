@@ -7,6 +7,9 @@
 #include "llm/calibrated.h"
 #include "llm/layout/fields.h"
 #include "llm/output.h"
+#include "llm/ranges.h"
+#include "llm/rotate.h"
+#include "llm/scaling.h"
 
 #include <string.h>
 
@@ -21,6 +24,8 @@ struct job {
     struct by_arena arena;
     struct by_pool *pool;
     struct by_llm_quantized *result;
+    struct by_llm_rotated *rotated;
+    struct by_llm_scaled *scaled;
     struct by_llm_calibrated calibrated; /* of a method that solves */
 };
 
@@ -36,6 +41,13 @@ static bool is_copied(const struct by_llm_weight *weight)
     return weight->as == BY_LLM_AS_FLOATS || weight->as == BY_LLM_AS_OTHER;
 }
 
+/* The module that a layer is in. */
+static const char *module_of(struct job *job, const char *layer, struct baryon_error *err)
+{
+    const char *dot = strrchr(layer, '.');
+    return by_arena_text(&job->arena, layer, dot ? (size_t)(dot - layer) : 0, err);
+}
+
 static int declare_item(struct job *job, const struct by_llm_item *item, struct baryon_error *err)
 {
     const struct by_llm_weight *weight = item->weight;
@@ -44,8 +56,9 @@ static int declare_item(struct job *job, const struct by_llm_item *item, struct 
                                      by_llm_source_elem(weight), weight->rank, weight->dims, err);
     for (size_t i = 0; i < item->fields.count; i++) {
         const struct by_llm_field *field = &item->fields.at[i];
-        if (by_llm_output_declare(&job->output, &job->arena, weight->layer, field->suffix,
-                                  field->elem, field->rank, field->dims, err))
+        const char *layer = field->beside ? module_of(job, weight->layer, err) : weight->layer;
+        if (!layer || by_llm_output_declare(&job->output, &job->arena, layer, field->suffix,
+                                            field->elem, field->rank, field->dims, err))
             return -1;
     }
     return 0;
@@ -248,6 +261,9 @@ static int name_layers(struct job *job, struct by_llm_config *config, struct bar
     config->count = plan->scheme_count;
     config->patterns = job->options->exclude;
     config->pattern_count = job->options->exclude_count;
+    config->static_inputs = plan->static_inputs;
+    config->cache = plan->cache;
+    config->cache_fused = plan->cache_fused;
     return 0;
 }
 
@@ -278,14 +294,19 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
     const struct by_llm_quantize_options *options = job->options;
     struct by_str text;
     by_str_init(&text);
-    by_str_printf(&text, "%s %lld %d %d %d %d", job->plan.layout->name,
+    by_str_printf(&text, "%s %u %lld %d %d %d %d", job->plan.layout->name, options->rotate,
                   (long long)options->group_size, (int)options->search, options->quark,
                   options->allow_nonfinite, (int)options->stacks);
     for (size_t i = 0; i < job->plan.count; i++)
         by_str_printf(&text, " %s",
                       job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");
-    if (solves(options))
+    if (solves(options) || options->scaling != BY_LLM_SCALING_NONE)
         by_llm_calibrated_name(&job->calibrated, &text);
+    by_str_printf(&text, " %d %a", (int)options->scaling, options->alpha);
+    for (size_t i = 0; i < job->plan.count; i++)
+        if (job->plan.items[i].tensor.input || job->plan.items[i].cache)
+            by_str_printf(&text, " %a %a", (double)job->plan.items[i].tensor.input_scale,
+                          (double)job->plan.items[i].tensor.cache_scale);
     int failed = by_str_error(&text, err);
     if (!failed)
         failed = by_llm_output_key(job->opened.checkpoint, by_str_text(&text), key, err);
@@ -296,7 +317,7 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
 static void report_inputs(const struct job *job)
 {
     const struct by_llm_scheme *scheme = job->plan.schemes[0];
-    if (!scheme->input.dtype || scheme->input.dynamic)
+    if (!scheme->input.dtype || !by_llm_input_is_static(&scheme->input) || job->plan.static_inputs)
         return;
     if (scheme->input.global)
         by_log(job->log, BY_LOG_NOTICE,
@@ -329,7 +350,26 @@ static int open_calibrated(struct job *job, struct baryon_error *err)
                                                  .pool = job->pool,
                                                  .result = job->result,
                                                  .log = job->log};
-    return by_llm_calibrated_open(&job->calibrated, err);
+    return solves(job->options) ? by_llm_calibrated_open(&job->calibrated, err)
+                                : by_llm_calibrated_read(&job->calibrated, err);
+}
+
+/* Texts are for a method that solves, or for scales of what layers read. */
+static int read_texts(struct job *job, struct baryon_error *err)
+{
+    const bool wanted = by_llm_ranges_wanted(&job->plan);
+    const bool scales = job->options->scaling != BY_LLM_SCALING_NONE;
+    if (!job->options->texts.count)
+        return 0;
+    if (!solves(job->options) && !wanted && !scales)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--text is not valid here: method rtn and scheme %s ask nothing of texts",
+                       job->plan.schemes[0]->name);
+    if (open_calibrated(job, err))
+        return -1;
+    if (scales && !job->options->dry_run && by_llm_scale(&job->scaled, &job->calibrated, err))
+        return -1;
+    return wanted && !job->options->dry_run ? by_llm_ranges_find(&job->calibrated, err) : 0;
 }
 
 static int run_job(struct job *job, const char *in, const char *out, struct baryon_error *err)
@@ -337,9 +377,11 @@ static int run_job(struct job *job, const char *in, const char *out, struct bary
     if (by_llm_open(&job->opened, in, job->options->stacks, BY_LLM_NAMES_FOLDER, err))
         return -1;
     by_log_lines(job->log, BY_LOG_NOTICE, by_str_text(&job->opened.done.notices));
+    if (job->options->rotate &&
+        by_llm_rotate(&job->rotated, &job->opened, job->options->rotate, err))
+        return by_err_file(err, in);
     if (by_llm_plan(&job->plan, &job->opened.source, job->options, &job->arena, err) ||
-        by_pool_open(&job->pool, job->options->threads, err) ||
-        (solves(job->options) && open_calibrated(job, err)))
+        by_pool_open(&job->pool, job->options->threads, err) || read_texts(job, err))
         return -1;
     report_inputs(job);
     if (!job->options->dry_run && write_folder(job, out, err))
@@ -362,6 +404,8 @@ int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantiz
     const int failed = run_job(&job, in, out, err);
     by_llm_calibrated_close(&job.calibrated);
     by_pool_close(job.pool);
+    by_llm_scaled_close(job.scaled);
+    by_llm_rotated_close(job.rotated);
     by_llm_close(&job.opened);
     by_arena_release(&job.arena);
     return failed;

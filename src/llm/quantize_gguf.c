@@ -17,6 +17,10 @@ static int refuse_options(const struct by_llm_quantize_options *options, struct 
                 {"--compat", options->quark},
                 {"--allow-nonfinite", options->allow_nonfinite},
                 {"--stacks keep", options->stacks == BY_LLM_STACKS_KEEP},
+                {"--smooth", options->scaling == BY_LLM_SCALING_SMOOTH},
+                {"--awq", options->scaling == BY_LLM_SCALING_AWQ},
+                {"--rotate", options->rotate != 0},
+                {"--kv-cache", options->cache != BY_LLM_KEPT_FLOAT},
                 {"--report", options->report != NULL},
                 {"--shard-size", options->shard_size != 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

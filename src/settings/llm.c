@@ -2,6 +2,7 @@
 #include "settings/llm.h"
 
 #include "llm/float_types.h"
+#include "llm/rotate.h"
 
 #include <string.h>
 
@@ -68,6 +69,27 @@ static const struct by_choice searches[] = {
 static const struct by_choice compats[] = {
     {"none", 0, "scales in float32"},
     {"quark-0.13", 1, "Quark's arithmetic, in the type of the model, and whole ranges"},
+    {NULL, 0, NULL},
+};
+
+static const struct by_choice caches[] = {
+    {"none", BY_LLM_KEPT_FLOAT, "keys and values stay floats"},
+    {"fp8", BY_LLM_KEPT_FP8, "fp8_e4m3, which vLLM and Quark know"},
+    {"int8", BY_LLM_KEPT_INT8, "int8"},
+    {NULL, 0, NULL},
+};
+
+static const struct by_choice smoothings[] = {
+    {"none", -2, "inputs as they are"},
+    {"auto", -1, "the share of the least error, for each input"},
+    {NULL, 0, NULL},
+};
+
+static const struct by_choice rotations[] = {
+    {"none", 0, "weights as they are"},
+    {"r1", BY_LLM_ROTATE_STREAM, "hidden states, once norms are folded"},
+    {"r2", BY_LLM_ROTATE_HEADS, "values of each head"},
+    {"r1r2", BY_LLM_ROTATE_STREAM | BY_LLM_ROTATE_HEADS, "both"},
     {NULL, 0, NULL},
 };
 
@@ -165,7 +187,36 @@ static const struct by_option quantize_rows[] = {
      .type = BY_OPT_TEXTS,
      .arg = "PATH[,PATH...]",
      .offset = QUANTIZE(texts),
-     .help = "Text files, or folders of them, that layers are rounded on; can be repeated"},
+     .help =
+         "Text files, or folders of them, or ids in .npy files, that layers are rounded on; can be "
+         "repeated"},
+    {.name = "smooth",
+     .type = BY_OPT_NUMBER,
+     .arg = "ALPHA",
+     .min = 0,
+     .max = 1,
+     .choices = smoothings,
+     .fallback = "none",
+     .offset = QUANTIZE(smooth),
+     .help = "SmoothQuant: move this share of the inputs' peaks into weights"},
+    {.name = "awq",
+     .type = BY_OPT_FLAG,
+     .offset = QUANTIZE(awq),
+     .help = "AWQ: give weights of large inputs a finer grid"},
+    {.name = "rotate",
+     .type = BY_OPT_CHOICE,
+     .arg = "WHICH",
+     .choices = rotations,
+     .fallback = "none",
+     .offset = QUANTIZE(rotate),
+     .help = "Rotate weights before they are rounded, so that peaks of channels spread"},
+    {.name = "kv-cache",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = caches,
+     .fallback = "none",
+     .offset = QUANTIZE(cache),
+     .help = "Write scales of the keys and values that are kept, as the texts give them"},
     {.name = "length",
      .type = BY_OPT_INT,
      .arg = "TOKENS",
@@ -315,6 +366,17 @@ static int take_solver(const struct by_llm_quantize_settings *settings,
     return 0;
 }
 
+static int check_scaling(const struct by_llm_quantize_settings *settings, struct baryon_error *err)
+{
+    const bool smooths = settings->smooth >= -1;
+    if (smooths && settings->awq)
+        return by_fail(err, BARYON_ERR_USAGE, "--awq is not valid with --smooth");
+    if ((smooths || settings->awq) && !settings->texts.count)
+        return by_fail(err, BARYON_ERR_USAGE, "%s requires --text: files or folders of texts",
+                       smooths ? "--smooth" : "--awq");
+    return 0;
+}
+
 int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_settings *settings,
                          struct by_llm_quantize_options *options, struct baryon_error *err)
 {
@@ -338,8 +400,14 @@ int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_
         .texts = settings->texts,
         .length = (uint64_t)settings->length,
         .windows = (uint64_t)settings->windows,
+        .scaling = settings->smooth >= -1 ? BY_LLM_SCALING_SMOOTH
+                   : settings->awq        ? BY_LLM_SCALING_AWQ
+                                          : BY_LLM_SCALING_NONE,
+        .alpha = settings->smooth,
+        .rotate = (unsigned)settings->rotate,
+        .cache = (enum by_llm_kept)settings->cache,
     };
-    if (take_solver(settings, &options->solver, err))
+    if (take_solver(settings, &options->solver, err) || check_scaling(settings, err))
         return -1;
     return list_layers(config, settings, options, err);
 }

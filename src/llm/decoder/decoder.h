@@ -13,6 +13,7 @@
 #include "base/par.h"
 #include "llm/family/family.h"
 #include "llm/layout/source.h"
+#include "llm/scheme/input.h"
 
 /* Matrices and vectors of a layer. */
 enum by_decoder_part {
@@ -42,12 +43,14 @@ enum by_decoder_part {
 /* A matrix with its bias; NULL: there is none. */
 struct by_decoder_place {
     const struct by_llm_weight *weight, *bias;
+    const struct by_llm_input *input; /* how its inputs are rounded; NULL: not at all */
 };
 
 struct by_decoder_layer {
     struct by_decoder_place parts[BY_PARTS];
     struct by_decoder_place *experts; /* gate, up, down of each; NULL: none */
     int64_t window;                   /* 0: all tokens before are seen */
+    const struct by_llm_cache *cache; /* how keys and values are rounded; NULL: not at all */
     size_t rope;                      /* which of the two */
 };
 
@@ -55,8 +58,9 @@ enum by_decoder_act { BY_ACT_SILU, BY_ACT_GELU, BY_ACT_GELU_TANH };
 
 /* Angles of a token at place p: p * frequency. */
 struct by_decoder_rope {
-    float *frequencies; /* one for each pair */
-    size_t pairs;
+    float *frequencies; /* one for each pair, of texts up to `near` tokens */
+    float *far;         /* of longer ones */
+    size_t pairs, near;
     float attention; /* factor of both */
 };
 
@@ -77,11 +81,15 @@ struct by_decoder {
 int by_decoder_open(struct by_decoder *decoder, const struct by_llm_source *source,
                     const struct by_doc_node *config, struct baryon_error *err);
 void by_decoder_close(struct by_decoder *decoder);
+/* From now on inputs of linear layers, keys and values are rounded as the checkpoint says. *count:
+ * of how many linear layers. */
+int by_decoder_simulate(struct by_decoder *decoder, size_t *count, struct baryon_error *err);
 
 /* A matrix in memory, [rows][columns]; bias may be NULL, weight NULL: there is none. */
 struct by_decoder_matrix {
     float *weight, *bias;
     size_t rows, columns;
+    const struct by_decoder_place *place;
 };
 
 /* A layer in memory. */
@@ -100,6 +108,20 @@ enum by_decoder_input {
     BY_INPUTS,
 };
 
+/*
+ * Sees what goes into each linear layer of the decoder's layers, and what comes out: `tokens` rows,
+ * those of `out` are `stride` floats apart. And keys and values as attention takes them, `columns`
+ * floats a token. Threads call it at once, with different windows.
+ */
+struct by_decoder_watch {
+    int (*linear)(void *context, size_t window, const struct by_decoder_place *place,
+                  const float *in, size_t tokens, const float *out, size_t stride,
+                  struct baryon_error *err);
+    int (*cache)(void *context, size_t window, size_t layer, const float *keys, const float *values,
+                 size_t tokens, size_t columns, size_t stride, struct baryon_error *err);
+    void *context;
+};
+
 /* Texts in windows of equal length, on their way through the layers. */
 struct by_decoder_run {
     const struct by_decoder *decoder;
@@ -112,7 +134,8 @@ struct by_decoder_run {
     float *inputs; /* [windows][length][columns], windows `width * length` floats apart */
     float *chosen; /* [windows][length][experts]: weights of experts, 0 of others */
     size_t width;
-    float *head; /* the embedding or the head, once the layers are done */
+    const struct by_decoder_watch *watch; /* NULL: nobody; set after by_decoder_begin() */
+    float *head;                          /* the embedding or the head, once the layers are done */
     float *norm;
 };
 

@@ -4,6 +4,7 @@
  *   config.c        config.json: sizes, scales, windows
  *   rope.c          frequencies of rotary positions
  *   places.c        which weight is what
+ *   simulate.c      which inputs are rounded
  *   run.c           windows through the layers
  *   layer.c         one layer of one window
  *   attention.c     its attention
@@ -14,6 +15,8 @@
 
 #include "base/blas.h"
 #include "llm/decoder/decoder.h"
+
+#define BY_DECODER_BLOCK 128 /* tokens whose scores of attention are in memory at a time */
 
 int by_decoder_config(struct by_decoder *d, const struct by_doc_node *config,
                       struct baryon_error *err);
@@ -27,20 +30,24 @@ struct by_decoder_work {
     const struct by_decoder_layer *layer;
     const struct by_decoder_loaded *loaded;
     const struct by_blas *blas;
-    size_t length;
+    const struct by_decoder_watch *watch; /* NULL: nobody */
+    size_t length, window;
     float *state;  /* [length][hidden] */
     float *inputs; /* [length][columns]: of the linears that come next */
     float *chosen; /* [length][experts] */
     float *scratch;
     size_t used; /* of scratch, in floats */
+    int status;  /* -1: err is filled */
+    struct baryon_error *err;
 };
 
 /* Zeroed never; NULL cannot come out, by_decoder_scratch() says how much there has to be. */
 float *by_decoder_take(struct by_decoder_work *work, size_t count);
 size_t by_decoder_scratch(const struct by_decoder *d, size_t length);
-/* out[tokens][rows] = in[tokens][columns] * weight' + bias. */
-void by_decoder_multiply(const struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
-                         const float *in, size_t tokens, float *out);
+/* out[tokens][rows] = in[tokens][columns] * weight' + bias; rows of out are `stride` floats
+ * apart. */
+void by_decoder_multiply(struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
+                         const float *in, size_t tokens, float *out, size_t stride);
 void by_decoder_norm(const struct by_decoder *d, const float *weight, const float *in, size_t count,
                      size_t width, float *out);
 /* From the inputs to those of o. */

@@ -34,8 +34,8 @@ static float *gated(struct by_decoder_work *work, const struct by_decoder_matrix
     const size_t inner = parts[0]->rows;
     float *gates = by_decoder_take(work, tokens * inner);
     float *ups = by_decoder_take(work, tokens * inner);
-    by_decoder_multiply(work, parts[0], in, tokens, gates);
-    by_decoder_multiply(work, parts[1], in, tokens, ups);
+    by_decoder_multiply(work, parts[0], in, tokens, gates, inner);
+    by_decoder_multiply(work, parts[1], in, tokens, ups, inner);
     gate(work, gates, ups, tokens, inner, inner, gates);
     return gates;
 }
@@ -45,7 +45,7 @@ static void fused(struct by_decoder_work *work)
     const struct by_decoder_matrix *parts = work->loaded->parts;
     const size_t inner = parts[BY_PART_GATE_UP].rows / 2;
     float *both = by_decoder_take(work, 2 * work->length * inner);
-    by_decoder_multiply(work, &parts[BY_PART_GATE_UP], work->inputs, work->length, both);
+    by_decoder_multiply(work, &parts[BY_PART_GATE_UP], work->inputs, work->length, both, 2 * inner);
     gate(work, both, both + inner, work->length, inner, 2 * inner, work->inputs);
 }
 
@@ -129,6 +129,19 @@ static void enter_expert(struct by_decoder_work *work, size_t expert, const floa
     work->used = kept;
 }
 
+/* What an expert counts for a token is in its inputs. Where these are rounded or looked at, they
+ * are what they are in the model: without it. */
+static void multiply_share(struct by_decoder_work *work, const struct by_decoder_matrix *down,
+                           float *some, size_t tokens, const float *shares, float *out)
+{
+    const bool apart = work->watch || down->place->input;
+    for (size_t t = 0; apart && t < tokens; t++)
+        scale_to(some + t * down->columns, some + t * down->columns, down->columns, 1 / shares[t]);
+    by_decoder_multiply(work, down, some, tokens, out, down->rows);
+    for (size_t t = 0; apart && t < tokens; t++)
+        scale_to(out + t * down->rows, out + t * down->rows, down->rows, shares[t]);
+}
+
 static void leave_expert(struct by_decoder_work *work, size_t expert, float *out)
 {
     const struct by_decoder *d = work->d;
@@ -138,15 +151,18 @@ static void leave_expert(struct by_decoder_work *work, size_t expert, float *out
     size_t tokens = 0;
     float *some = by_decoder_take(work, work->length * inner);
     float *result = by_decoder_take(work, work->length * hidden);
+    float *shares = by_decoder_take(work, work->length);
     for (size_t t = 0; t < work->length; t++) {
         const float *chosen = work->chosen + t * d->experts;
-        if (chosen[expert] > 0)
-            memcpy(some + tokens++ * inner,
-                   work->inputs + t * slots.width + by_decoder_slot(chosen, expert) * slots.inner,
-                   inner * sizeof *some);
+        if (!(chosen[expert] > 0))
+            continue;
+        shares[tokens] = chosen[expert];
+        memcpy(some + tokens++ * inner,
+               work->inputs + t * slots.width + by_decoder_slot(chosen, expert) * slots.inner,
+               inner * sizeof *some);
     }
     if (tokens)
-        by_decoder_multiply(work, down, some, tokens, result);
+        multiply_share(work, down, some, tokens, shares, result);
     for (size_t t = 0, at = 0; t < work->length; t++) {
         if (!(work->chosen[t * d->experts + expert] > 0))
             continue;
@@ -167,7 +183,7 @@ static void enter_shared(struct by_decoder_work *work, const float *in)
     float *open = by_decoder_take(work, work->length);
     const float *products = gated(work, parts, in, work->length);
     if (own[BY_PART_SHARED_ROUTER].weight)
-        by_decoder_multiply(work, &own[BY_PART_SHARED_ROUTER], in, work->length, open);
+        by_decoder_multiply(work, &own[BY_PART_SHARED_ROUTER], in, work->length, open, 1);
     for (size_t t = 0; t < work->length; t++) {
         const float share = own[BY_PART_SHARED_ROUTER].weight ? 1 / (1 + expf(-open[t])) : 1;
         scale_to(work->inputs + t * slots.width + slots.shared, products + t * inner, inner, share);
@@ -185,7 +201,7 @@ static void leave_shared(struct by_decoder_work *work, float *out)
     for (size_t t = 0; t < work->length; t++)
         memcpy(some + t * inner, work->inputs + t * slots.width + slots.shared,
                inner * sizeof *some);
-    by_decoder_multiply(work, down, some, work->length, result);
+    by_decoder_multiply(work, down, some, work->length, result, hidden);
     for (size_t i = 0; i < work->length * hidden; i++)
         out[i] += result[i];
     work->used = kept;
@@ -197,7 +213,8 @@ static void enter_experts(struct by_decoder_work *work)
     const size_t size = work->length * d->hidden;
     float *in = by_decoder_take(work, size);
     memcpy(in, work->inputs, size * sizeof *in);
-    by_decoder_multiply(work, &work->loaded->parts[BY_PART_ROUTER], in, work->length, work->chosen);
+    by_decoder_multiply(work, &work->loaded->parts[BY_PART_ROUTER], in, work->length, work->chosen,
+                        d->experts);
     for (size_t t = 0; t < work->length; t++)
         choose(d, work->chosen + t * d->experts);
     for (size_t i = 0; i < d->experts; i++)
@@ -225,7 +242,7 @@ void by_decoder_down(struct by_decoder_work *work, float *out)
     const struct by_decoder *d = work->d;
     const struct by_decoder_matrix *own = work->loaded->parts;
     if (!work->layer->experts) {
-        by_decoder_multiply(work, &own[BY_PART_DOWN], work->inputs, work->length, out);
+        by_decoder_multiply(work, &own[BY_PART_DOWN], work->inputs, work->length, out, d->hidden);
         return;
     }
     memset(out, 0, work->length * d->hidden * sizeof *out);

@@ -39,15 +39,34 @@ size_t by_decoder_width(const struct by_decoder *d)
     return wider(wider(d->hidden, d->heads * d->head_dim), feed);
 }
 
+static size_t columns_rounded(const struct by_decoder_place *place)
+{
+    return place->input ? place->weight->columns : 0;
+}
+
+/* Columns of the widest input that is rounded, by one linear at a time. */
+static size_t greatest_rounded(const struct by_decoder *d)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < d->layers; i++) {
+        const struct by_decoder_layer *layer = &d->layer[i];
+        for (size_t k = 0; k < BY_PARTS; k++)
+            most = wider(most, columns_rounded(&layer->parts[k]));
+        for (size_t k = 0; layer->experts && k < 3 * d->experts; k++)
+            most = wider(most, columns_rounded(&layer->experts[k]));
+    }
+    return most;
+}
+
 /* Room that a window takes in a layer, in floats: see the calls of by_decoder_take(). */
 size_t by_decoder_scratch(const struct by_decoder *d, size_t length)
 {
     const struct inner inner = greatest_inner(d);
     const size_t wide = (d->heads + 2 * d->kv_heads) * d->head_dim;
     const size_t most = wider(inner.plain, wider(inner.expert, inner.shared));
-    const size_t attention = length * wide + length * length;
-    const size_t feed = length * (2 * most + 3 * d->hidden + 1);
-    return wider(attention, feed);
+    const size_t attention = length * (wide + BY_DECODER_BLOCK);
+    const size_t feed = length * (2 * most + 3 * d->hidden + 2);
+    return wider(attention, feed) + length * greatest_rounded(d);
 }
 
 float *by_decoder_take(struct by_decoder_work *work, size_t count)
@@ -57,15 +76,36 @@ float *by_decoder_take(struct by_decoder_work *work, size_t count)
     return taken;
 }
 
-void by_decoder_multiply(const struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
-                         const float *in, size_t tokens, float *out)
+/* The inputs as the matrix takes them: in, or rounded in memory that is taken. */
+static const float *inputs_of(struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
+                              const float *in, size_t tokens)
+{
+    const struct by_llm_input *input = matrix->place->input;
+    if (!input || work->status)
+        return in;
+    float *rounded = by_decoder_take(work, tokens * matrix->columns);
+    work->status = by_llm_input_round(input, in, tokens, matrix->columns, rounded, work->err)
+                       ? by_err_in(work->err, "%s", matrix->place->weight->layer)
+                       : 0;
+    return work->status ? in : rounded;
+}
+
+void by_decoder_multiply(struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
+                         const float *in, size_t tokens, float *out, size_t stride)
 {
     const int rows = (int)matrix->rows, columns = (int)matrix->columns;
+    const struct by_decoder_watch *watch = work->watch;
+    const size_t kept = work->used;
     work->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)tokens, rows,
-                      columns, 1, in, columns, matrix->weight, columns, 0, out, rows);
+                      columns, 1, inputs_of(work, matrix, in, tokens), columns, matrix->weight,
+                      columns, 0, out, (int)stride);
+    work->used = kept;
     for (size_t t = 0; matrix->bias && t < tokens; t++)
         for (size_t i = 0; i < matrix->rows; i++)
-            out[t * matrix->rows + i] += matrix->bias[i];
+            out[t * stride + i] += matrix->bias[i];
+    if (watch && !work->status)
+        work->status = watch->linear(watch->context, work->window, matrix->place, in, tokens, out,
+                                     stride, work->err);
 }
 
 void by_decoder_norm(const struct by_decoder *d, const float *weight, const float *in, size_t count,
@@ -107,7 +147,7 @@ static void leave_attention(struct by_decoder_work *work)
 {
     float *out = by_decoder_take(work, work->length * work->d->hidden);
     const struct by_decoder_matrix *parts = work->loaded->parts;
-    by_decoder_multiply(work, &parts[BY_PART_O], work->inputs, work->length, out);
+    by_decoder_multiply(work, &parts[BY_PART_O], work->inputs, work->length, out, work->d->hidden);
     add_result(work, has_sandwich(work) ? &parts[BY_PART_NORM_MIDDLE] : NULL, out);
 }
 

@@ -86,7 +86,7 @@ static int load_place(const struct by_decoder_run *run, const struct by_decoder_
         *free += weights[i]->rows * weights[i]->columns;
     }
     *matrix = (struct by_decoder_matrix){at[0], at[1], place->weight ? place->weight->rows : 0,
-                                         place->weight ? place->weight->columns : 0};
+                                         place->weight ? place->weight->columns : 0, place};
     return 0;
 }
 
@@ -192,19 +192,23 @@ static int step_windows(void *context, size_t begin, size_t end, unsigned worker
                                    .layer = &d->layer[s->layer],
                                    .loaded = s->loaded,
                                    .blas = s->blas,
-                                   .length = run->length};
+                                   .watch = run->watch,
+                                   .length = run->length,
+                                   .err = err};
     float *room = by_alloc(size + kept, sizeof *room, err);
     work.scratch = room;
     work.inputs = room ? room + size : NULL;
     work.chosen = room ? work.inputs + run->length * by_decoder_width(d) : NULL;
-    for (size_t i = begin; room && i < end; i++) {
+    work.status = room ? 0 : -1;
+    for (size_t i = begin; !work.status && i < end; i++) {
+        work.window = i;
         work.state = run->states + i * run->length * d->hidden;
         place_inputs(run, i, &work);
         for (enum by_decoder_input input = s->from; input <= s->to; input++)
             by_decoder_next(&work, input);
     }
     by_free(room);
-    return room ? 0 : -1;
+    return work.status;
 }
 
 static int check_states(const struct by_decoder_run *run, struct baryon_error *err)
@@ -276,6 +280,10 @@ int by_decoder_logits(const struct by_decoder_run *run, size_t window, size_t fi
         return -1;
     by_decoder_norm(d, run->norm, run->states + (window * run->length + first) * d->hidden, count,
                     d->hidden, in);
+    if (d->head.input && by_llm_input_round(d->head.input, in, count, d->hidden, in, err)) {
+        by_free(in);
+        return by_err_in(err, "%s", d->head.weight->layer);
+    }
     blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)count, (int)d->vocab,
                 (int)d->hidden, 1, in, (int)d->hidden, run->head, (int)d->hidden, 0, logits,
                 (int)d->vocab);

@@ -36,7 +36,7 @@ double by_llm_weighted_levels(const float *a, const int32_t *levels, int64_t zer
                               const float *importance, size_t count);
 /* Squared error of a row when the tensor has this scale. */
 double by_llm_int_error(const struct by_llm_tensor *tensor, const float *values, float scale,
-                        int64_t zero);
+                        int64_t zero, struct by_llm_scratch *scratch);
 double by_llm_float_error(const struct by_llm_tensor *tensor, const float *values, float scale,
                           struct by_llm_scratch *scratch);
 

@@ -183,7 +183,9 @@ int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
 }
 
 double by_llm_int_error(const struct by_llm_tensor *tensor, const float *values, float scale,
-                        int64_t zero)
+                        int64_t zero, struct by_llm_scratch *scratch)
 {
-    return error_with(tensor, values, tensor->columns, scale, zero, INFINITY);
+    const struct span span = {
+        .values = values, .importance = tensor->importance, .levels = scratch->levels};
+    return span_error(tensor, &span, scale, zero, INFINITY);
 }
