@@ -1,7 +1,6 @@
 /* baryon llm eval: how well a language model predicts texts, and how far it is from another. */
 #include "base/json.h"
-#include "cli/cmd.h"
-#include "cli/running.h"
+#include "cli/llm_quant.h"
 #include "llm/eval.h"
 #include "settings/llm.h"
 
@@ -11,6 +10,7 @@ struct settings {
     struct by_setting_texts texts;
     const char *against;
     int64_t length, windows;
+    int activations;
     struct by_llm_reading reading;
 };
 
@@ -45,8 +45,14 @@ static void print_evaluation(struct by_out *out, const struct by_llm_evaluation 
     }
     by_str_puts(&out->text, "  on ");
     by_plural(&out->text, result->windows, "window");
-    by_str_printf(&out->text, " of %s tokens\n",
+    by_str_printf(&out->text, " of %s tokens",
                   by_count_text(result->length, tokens, sizeof tokens));
+    if (result->rounded) {
+        by_str_puts(&out->text, ", inputs of ");
+        by_plural(&out->text, result->rounded, "linear layer");
+        by_str_puts(&out->text, " rounded");
+    }
+    by_str_puts(&out->text, "\n");
 }
 
 static void write_mean(struct by_json *json, const char *name, const char *error,
@@ -64,6 +70,7 @@ static void write_evaluation(struct by_str *text, const struct by_llm_evaluation
     by_json_int(&json, "tokens", (int64_t)result->tokens);
     by_json_int(&json, "windows", (int64_t)result->windows);
     by_json_int(&json, "length", (int64_t)result->length);
+    by_json_int(&json, "rounded_inputs", (int64_t)result->rounded);
     by_json_double(&json, "perplexity", result->perplexity);
     write_mean(&json, "loss", "loss_error", &result->loss);
     if (result->compared) {
@@ -76,44 +83,28 @@ static void write_evaluation(struct by_str *text, const struct by_llm_evaluation
     by_str_puts(text, "\n");
 }
 
-struct job {
-    struct by_cli *cli;
-    struct by_progress progress;
-    bool begun;
-};
-
-static void show_layer(void *context, size_t done, size_t all)
-{
-    struct job *job = context;
-    const struct by_progress_style style = by_running_style(job->cli);
-    if (!job->begun)
-        by_progress_begin(&job->progress, "evaluate", "layers", 0, all, &style);
-    job->begun = true;
-    by_progress_step(&job->progress, done);
-}
-
 static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_llm_evaluation result;
-    struct job job = {.cli = cli};
+    struct by_llm_show show = {.cli = cli, .what = "evaluate"};
     const struct by_llm_eval_options options = {
         .path = cli->operands[0],
         .against = settings->against,
         .texts = settings->texts,
         .length = (uint64_t)settings->length,
         .windows = (uint64_t)settings->windows,
+        .float_activations = settings->activations,
         .threads = (unsigned)settings->reading.threads,
-        .progress = show_layer,
-        .context = &job,
+        .progress = by_llm_show_layer,
+        .context = &show,
     };
     if (!settings->texts.count) {
         by_fail(err, BARYON_ERR_USAGE, "--text is required: files or folders of texts");
         return by_err_hint(err, "take texts that were not used to quantize the model");
     }
     const int status = by_llm_evaluate(&result, &options, err);
-    if (job.begun)
-        by_progress_end(&job.progress);
+    by_llm_show_end(&show);
     if (status)
         return -1;
     if (cli->common.json)
@@ -123,13 +114,20 @@ static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_erro
     return 0;
 }
 
+static const struct by_choice activations[] = {
+    {"simulate", 0, "rounded as the checkpoint says, where it says so"},
+    {"float", 1, "float32"},
+    {NULL, 0, NULL},
+};
+
 static const struct by_option rows[] = {
     {.name = "text",
      .letter = 't',
      .type = BY_OPT_TEXTS,
      .arg = "PATH[,PATH...]",
      .offset = offsetof(struct settings, texts),
-     .help = "Text files, or folders of them, joined by empty lines; can be repeated"},
+     .help = "Text files, or folders of them, joined by empty lines, or ids in .npy files; can be "
+             "repeated"},
     {.name = "against",
      .type = BY_OPT_TEXT,
      .arg = "MODEL",
@@ -151,6 +149,13 @@ static const struct by_option rows[] = {
      .fallback = "0",
      .offset = offsetof(struct settings, windows),
      .help = "Use at most COUNT windows, 0 for all"},
+    {.name = "activations",
+     .type = BY_OPT_CHOICE,
+     .arg = "HOW",
+     .choices = activations,
+     .fallback = "simulate",
+     .offset = offsetof(struct settings, activations),
+     .help = "Inputs of linear layers"},
 };
 
 static const struct by_option_group group = BY_OPTION_GROUP("Evaluation", rows);
@@ -168,8 +173,9 @@ const struct by_command by_cmd_llm_eval = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "Measure perplexity and divergence of a language model on texts",
-    .text = "Run a folder or GGUF file of any layout on texts, with dequantized weights and "
-            "activations in float32, layer by layer: one layer's weights are in memory at a time. "
+    .text = "Run a folder or GGUF file of any layout on texts, with dequantized weights, layer by "
+            "layer: one layer's weights are in memory at a time. Inputs of linear layers are "
+            "rounded where the checkpoint says so. "
             "Texts are tokenized at once and cut into windows without overlap; the rest is left "
             "out. Perplexity is the exponential of the mean loss over the tokens that windows "
             "predict. The divergence is that of the distributions of the next token, reference to "

@@ -1,4 +1,4 @@
-/* baryon llm quantize: the linear layers of a language model in few bits, without samples. */
+/* baryon llm quantize: the linear layers of a language model in few bits. */
 #include "cli/llm_quant.h"
 
 static int run_llm_quantize(struct by_cli *cli, const void *given, struct baryon_error *err)
@@ -6,9 +6,16 @@ static int run_llm_quantize(struct by_cli *cli, const void *given, struct baryon
     const struct by_llm_quantize_settings *settings = given;
     struct by_llm_quantized result;
     struct by_llm_quantize_options options;
+    struct by_llm_show show = {.cli = cli, .what = "quantize"};
     if (by_llm_quantize_take(&cli->config, settings, &options, err) ||
-        (!options.dry_run && by_llm_writing_check(&settings->writing, err)) ||
-        by_llm_quantize(cli->operands[0], settings->writing.out, &options, &cli->log, &result, err))
+        (!options.dry_run && by_llm_writing_check(&settings->writing, err)))
+        return -1;
+    options.progress = by_llm_show_layer;
+    options.context = &show;
+    const int status =
+        by_llm_quantize(cli->operands[0], settings->writing.out, &options, &cli->log, &result, err);
+    by_llm_show_end(&show);
+    if (status)
         return -1;
     const bool searched = !options.quark && options.search == BY_LLM_SEARCH_MSE;
     if (settings->dry_run)
@@ -21,6 +28,8 @@ static int run_llm_quantize(struct by_cli *cli, const void *given, struct baryon
 static const struct by_example examples[] = {
     {"baryon llm quantize Qwen3-0.6B -o Qwen3-0.6B-int4 --scheme int4_wo_128",
      "4-bit weights for vLLM, scales for each 128"},
+    {"baryon llm quantize model -o out --scheme uint4_wo_64 --text docs --windows 32",
+     "rounded on texts, layer after layer"},
     {"baryon llm quantize model -o out --scheme uint4_wo_128 --layout awq",
      "as AutoAWQ would store them"},
     {"baryon llm quantize model -o model.gguf --scheme q4_k_m --layout gguf", "for llama.cpp"},
@@ -36,11 +45,15 @@ const struct by_command by_cmd_llm_quantize = {
     .max_operands = 1,
     .summary = "Quantize the linear layers of a language model",
     .text = "Reads a folder with config.json and safetensors files, or a GGUF file, and writes "
-            "another folder, or with --layout gguf a GGUF file. No samples and no memory for the "
-            "model are needed: a tensor is read, rounded and written in slabs. Embeddings, norms, "
+            "another folder, or with --layout gguf a GGUF file. Without --text no memory for the "
+            "model is needed: a tensor is read, rounded and written in slabs. Embeddings, norms, "
             "the head, routers of experts, vision towers and blocks "
             "that predict more than one token stay as they are. Models that are quantized already "
             "are dequantized on the way.\n\n"
+            "With --text layers are rounded one after the other, so that their outputs on the "
+            "texts stay near those of the float model; one layer's weights are in memory as "
+            "floats, and the hidden states of all windows. That is several times as accurate as "
+            "nearest levels.\n\n"
             "The folder appears when it is whole. A run that was interrupted continues with the "
             "files that it had finished, if the model and the options are the same.",
     .examples = examples,

@@ -15,6 +15,12 @@ static double sqnr(double energy, double error)
     return by_decibels(energy, error);
 }
 
+/* Mean relative error of outputs, in percent. */
+static double percent(double sum, uint64_t count)
+{
+    return count ? 100 * sum / (double)count : 0;
+}
+
 static void tell_json(struct by_cli *cli, const char *verb, const char *out, bool searched,
                       const struct by_llm_quantized *result)
 {
@@ -33,8 +39,47 @@ static void tell_json(struct by_cli *cli, const char *verb, const char *out, boo
         by_json_double(&json, "sqnr_db", sqnr(sums->energy, sums->error));
         by_json_double(&json, "minmax_sqnr_db", sqnr(sums->energy, sums->minmax_error));
     }
+    if (result->solved) {
+        by_json_int(&json, "solved", (int64_t)result->solved);
+        by_json_bool(&json, "held_out", result->held_out);
+        by_json_double(&json, "output_error", percent(result->output, result->solved) / 100);
+        by_json_double(&json, "nearest_output_error",
+                       percent(result->nearest, result->solved) / 100);
+    }
     by_json_close(&json, '}');
     by_str_puts(&cli->out.text, "\n");
+}
+
+static void tell_solved(struct by_cli *cli, const struct by_llm_quantized *result)
+{
+    char count[32];
+    if (result->solved)
+        by_out_printf(&cli->out, BY_PLAIN,
+                      "%s layers solved: error of outputs %.3f %% on %s, nearest %.3f %%\n",
+                      by_count_text(result->solved, count, sizeof count),
+                      percent(result->output, result->solved),
+                      result->held_out ? "held-out windows" : "the same windows",
+                      percent(result->nearest, result->solved));
+    if (result->unreached)
+        by_out_printf(&cli->out, BY_PLAIN, "%s layers of experts no token came to: nearest\n",
+                      by_count_text(result->unreached, count, sizeof count));
+}
+
+void by_llm_show_layer(void *context, size_t done, size_t all)
+{
+    struct by_llm_show *show = context;
+    const struct by_progress_style style = by_running_style(show->cli);
+    if (!show->begun)
+        by_progress_begin(&show->progress, show->what, "layers", 0, all, &style);
+    show->begun = true;
+    by_progress_step(&show->progress, done);
+}
+
+void by_llm_show_end(struct by_llm_show *show)
+{
+    if (show->begun)
+        by_progress_end(&show->progress);
+    show->begun = false;
 }
 
 void by_llm_quant_tell(struct by_cli *cli, const char *verb, const char *out, bool searched,
@@ -59,4 +104,5 @@ void by_llm_quant_tell(struct by_cli *cli, const char *verb, const char *out, bo
                       "SQNR of weights %.2f dB, %+.2f dB by the search for least squared error\n",
                       found, found - sqnr(sums->energy, sums->minmax_error));
     }
+    tell_solved(cli, result);
 }

@@ -493,6 +493,7 @@ _baryon()
     llm-eval:--against) return ;;
     llm-eval:--length) return ;;
     llm-eval:--windows) return ;;
+    llm-eval:--activations) words='simulate float' ;;
     llm-eval:--threads) return ;;
     llm-convert:--type) return ;;
     llm-convert:--force-arch) return ;;
@@ -507,6 +508,17 @@ _baryon()
     llm-quantize:--compat) words='none quark-0.13' ;;
     llm-quantize:--linears) return ;;
     llm-quantize:--stacks) words='split keep' ;;
+    llm-quantize:--method) return ;;
+    llm-quantize:--smooth) words='none auto' ;;
+    llm-quantize:--rotate) words='none r1 r2 r1r2' ;;
+    llm-quantize:--kv-cache) words='none fp8 int8' ;;
+    llm-quantize:--length) return ;;
+    llm-quantize:--windows) return ;;
+    llm-quantize:--shrink) words='auto' ;;
+    llm-quantize:--damping) words='auto' ;;
+    llm-quantize:--cross) words='auto' ;;
+    llm-quantize:--sweeps) words='auto' ;;
+    llm-quantize:--scale-fits) words='auto' ;;
     llm-quantize:--shard-size) return ;;
     llm-quantize:--threads) return ;;
     llm-dequantize:--to) words='auto bf16 f16 fp16 f32 fp32' ;;
@@ -536,9 +548,9 @@ _baryon()
         report) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-inspect) words=' --tensors --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-eval) words=' -t --text --against --length --windows -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-eval) words=' -t --text --against --length --windows --activations -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

@@ -30,18 +30,20 @@ LAYERS = {
     "solve": "base moments",
     "reconstruct": "base solve",
     "llm/ggml": "base",
+    "llm/gguf_solve": "base solve llm/ggml",
     "llm/store": "base array llm/ggml",
     "llm/family": "base",
     "llm/text": "base llm/family",
     "llm/scheme": "base array dtype",
     "llm/layout": "base array dtype llm/ggml llm/store llm/family llm/scheme",
-    "llm/decoder": "base llm/family llm/layout",
-    "llm": "base array llm/store llm/ggml llm/family llm/scheme llm/layout llm/text llm/decoder",
+    "llm/decoder": "base llm/family llm/layout llm/scheme",
+    "llm/solve": "base array solve llm/ggml llm/gguf_solve llm/scheme llm/decoder",
+    "llm": "base array solve llm/store llm/ggml llm/family llm/scheme llm/layout llm/text llm/decoder llm/solve",
     "ir": "base array",
     "onnx": "base ir",
     "llm/export": "base array ir onnx llm llm/decoder",
     "engine": "base array dtype ir onnx",
-    "input": "base ir engine",
+    "input": "base array ir engine",
     "stats": "base array ir onnx moments",
     "pass": "base ir onnx engine",
     "ops": "base ir dtype engine",
@@ -68,7 +70,7 @@ LAYERS = {
     "search": "base ir onnx engine input dtype stats pass calib quant preset config calibrate trial"
     " quantize evaluate settings settings/recipe",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " llm llm/layout llm/scheme convert rounding quantize report/html quality compare settings settings/recipe search",
+    " llm llm/layout llm/scheme llm/solve convert rounding quantize report/html quality compare settings settings/recipe search",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

@@ -43,6 +43,7 @@ static const char *layout_of(const struct by_llm_source *source, const struct by
         return "mxfp4";
     case BY_LLM_AS_GGML:
     case BY_LLM_AS_MADE:
+    case BY_LLM_AS_EDITED:
         return weight->stored->type->elem == BY_ELEM_UNDEFINED ? "gguf" : NULL;
     case BY_LLM_AS_FLOATS:
     case BY_LLM_AS_OTHER:

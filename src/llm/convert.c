@@ -124,6 +124,7 @@ static int convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
         by_llm_open(&opened, run->options->in, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err);
     run->in = opened.checkpoint;
     run->source = &opened.source;
+    run->opened = &opened;
     run->made_files = opened.files.config.size ? &opened.files : NULL;
     if (!status)
         status = run_convert(run, err);

@@ -516,6 +516,21 @@ static int put_slab(void *context, size_t tensor, uint64_t at, const uint8_t *by
     return by_gguf_add(context, tensor, at, bytes, size, err);
 }
 
+/* What is solved comes first, since most of the time goes there. */
+static int put_tensors(struct by_convert_run *run, struct by_gguf_writer *writer,
+                       struct baryon_error *err)
+{
+    const struct by_convert_solve *solve = run->options->solve;
+    bool *done = by_arena_alloc(&run->arena, run->made.count + 1, sizeof *done, err);
+    int status = done ? 0 : -1;
+    if (!status && solve)
+        status = solve->run(solve->context, run, put_slab, writer, done, err);
+    for (size_t i = 0; !status && i < run->made.count; i++)
+        if (!done[i])
+            status = by_convert_put(run, i, put_slab, writer, err);
+    return status;
+}
+
 static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
 {
     struct by_gguf_build build = {.arena = &run->arena};
@@ -530,9 +545,7 @@ static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
                                 .count = run->made.count};
     if (by_gguf_create(&writer, &plan, err))
         return -1;
-    int status = 0;
-    for (size_t i = 0; !status && i < run->made.count; i++)
-        status = by_convert_put(run, i, put_slab, writer, err);
+    int status = put_tensors(run, writer, err);
     if (!status)
         status = by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err);
     by_gguf_abort(writer);

@@ -4,7 +4,6 @@
 #include "llm/decoder/decoder.h"
 #include "llm/eval_text.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +14,7 @@ struct model {
     struct by_llm_opened opened;
     struct by_decoder decoder;
     struct by_decoder_run run;
+    size_t rounded; /* layers whose inputs are */
 };
 
 /* Sums over the tokens that a window predicts. */
@@ -33,12 +33,13 @@ struct evaluating {
 
 /* --- Models --- */
 
-static int open_model(struct model *model, const char *path, struct baryon_error *err)
+static int open_model(struct model *model, const char *path, bool rounds, struct baryon_error *err)
 {
     if (by_llm_open(&model->opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err))
         return -1;
     return by_decoder_open(&model->decoder, &model->opened.source, model->opened.checkpoint->config,
-                           err)
+                           err) ||
+                   (rounds && by_decoder_simulate(&model->decoder, &model->rounded, err))
                ? by_err_file(err, path)
                : 0;
 }
@@ -54,21 +55,9 @@ static void close_model(struct model *model)
 
 static int read_texts(struct evaluating *e, struct baryon_error *err)
 {
-    struct by_tokenize *tokenize = NULL;
-    struct by_str text = {0};
     struct model *model = e->options->against ? &e->other : &e->model;
-    int status = by_llm_tokenizer_open(&tokenize, &model->opened, err);
-    if (!status)
-        status = by_llm_read_texts(&text, &e->options->texts, err);
-    if (!status)
-        status = by_tokenize_text(tokenize, by_str_text(&text), text.size, true, &e->ids, err);
-    if (!status && by_tokenize_ids(tokenize) > model->decoder.vocab)
-        status = by_fail(err, BARYON_ERR_INPUT,
-                         "the tokenizer has ids up to %" PRIu32 ", the model only %zu",
-                         by_tokenize_ids(tokenize) - 1, model->decoder.vocab);
-    by_str_release(&text);
-    by_tokenize_close(tokenize);
-    return status;
+    return by_llm_text_ids(&e->ids, &model->opened, &e->options->texts, (size_t)e->options->length,
+                           model->decoder.vocab, err);
 }
 
 static int cut_windows(struct evaluating *e, struct baryon_error *err)
@@ -191,6 +180,7 @@ static void sum_up(const struct evaluating *e, struct by_llm_evaluation *result)
     result->length = e->length;
     result->tokens = e->ids.count;
     result->compared = e->options->against != NULL;
+    result->rounded = e->model.rounded;
     result->loss = mean_of(e, offsetof(struct window, loss));
     result->loss_against = mean_of(e, offsetof(struct window, loss_against));
     result->kl = mean_of(e, offsetof(struct window, kl));
@@ -203,8 +193,9 @@ static int run_models(struct evaluating *e, struct baryon_error *err)
 {
     const struct by_llm_eval_options *options = e->options;
     if (by_pool_open(&e->pool, options->threads, err) ||
-        open_model(&e->model, options->path, err) ||
-        (options->against && open_model(&e->other, options->against, err)))
+        open_model(&e->model, options->path, !options->float_activations, err) ||
+        (options->against &&
+         open_model(&e->other, options->against, !options->float_activations, err)))
         return -1;
     if (options->against && e->model.decoder.vocab != e->other.decoder.vocab)
         return by_fail(err, BARYON_ERR_INPUT,

@@ -4,7 +4,8 @@
  *
  * Texts are joined by empty lines, tokenized at once, and cut into windows without overlap; the
  * rest is left out. A window's loss is the mean over the tokens that it predicts, all but the
- * first. Weights are those of the checkpoint, dequantized; activations are float32.
+ * first. Weights are those of the checkpoint, dequantized. Inputs of linear layers are rounded as
+ * the checkpoint says, or float32.
  */
 #ifndef BY_LLM_EVAL_H
 #define BY_LLM_EVAL_H
@@ -16,6 +17,7 @@ struct by_llm_eval_options {
     const char *path, *against;    /* against: the reference; NULL: none */
     struct by_setting_texts texts; /* files, and folders of them */
     uint64_t length, windows;      /* windows: at most; 0: all */
+    bool float_activations;        /* inputs are float32, whatever the checkpoint says */
     unsigned threads;
     /* Before each layer; may be NULL. */
     void (*progress)(void *context, size_t done, size_t all);
@@ -29,6 +31,7 @@ struct by_llm_mean {
 
 struct by_llm_evaluation {
     uint64_t tokens, windows, length;
+    size_t rounded; /* linear layers whose inputs were rounded */
     double perplexity, perplexity_against;
     struct by_llm_mean loss, loss_against;
     struct by_llm_mean kl;    /* nats a token, of the reference to the model */

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "llm/family/family.h"
 #include "llm/ggml/mixture.h"
+#include "llm/layout/fields.h"
 #include "llm/layout/match.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ struct planning {
     const struct by_llm_quantize_options *options;
     struct by_arena *arena;
     struct by_family family;
-    bool *used; /* patterns that matched: of exclude, then of layers, then linears */
+    int64_t kv_columns; /* outputs that are keys */
+    bool *used;         /* patterns that matched: of exclude, then of layers, then linears */
 };
 
 /* --- Schemes --- */
@@ -161,6 +163,29 @@ static int check_used(const struct planning *planning, struct baryon_error *err)
     return 0;
 }
 
+/* Keys and values of a decoder's layer. */
+static int add_cache(struct planning *planning, struct by_llm_item *item, struct baryon_error *err)
+{
+    struct by_llm_plan *plan = planning->plan;
+    const struct by_tensor_role *role = &planning->family.roles[item - plan->items];
+    if (!plan->cache || role->part != BY_LLM_PART_DECODER || role->layer < 0 ||
+        (role->role != BY_LLM_K && role->role != BY_LLM_V && role->role != BY_LLM_QKV))
+        return 0;
+    item->cache = item->weight->rows;
+    if (role->role == BY_LLM_QKV) {
+        item->cache = (size_t)(2 * planning->kv_columns);
+        plan->cache_fused = true;
+        if (!item->cache || item->cache >= item->weight->rows)
+            return by_fail(err, BARYON_ERR_INPUT,
+                           "config.json: heads of keys do not fit %zu outputs", item->weight->rows);
+    }
+    if (role->role != BY_LLM_V)
+        plan->layout->add_cache(&item->fields, false);
+    if (role->role == BY_LLM_V || (role->role == BY_LLM_QKV && !plan->layout->cache_is_projected))
+        plan->layout->add_cache(&item->fields, true);
+    return by_llm_fields_size(&item->fields, err);
+}
+
 static int lay_out(struct planning *planning, struct by_llm_item *item, struct baryon_error *err)
 {
     const struct by_llm_quantize_options *options = planning->options;
@@ -175,7 +200,10 @@ static int lay_out(struct planning *planning, struct by_llm_item *item, struct b
     item->tensor.quark = options->quark;
     item->tensor.model = model;
     planning->plan->layout->prepare(&item->tensor, model);
-    if (planning->plan->layout->list(&item->tensor, weight->rows, &item->fields, err))
+    if (planning->plan->static_inputs && by_llm_input_is_static(&item->scheme->input))
+        item->tensor.input = &item->scheme->input;
+    if (planning->plan->layout->list(&item->tensor, weight->rows, &item->fields, err) ||
+        add_cache(planning, item, err))
         return by_err_in(err, "%s", by_quote(quoted, weight->layer));
     planning->plan->quantized++;
     return 0;
@@ -260,6 +288,35 @@ static int decide_all(struct planning *planning, struct baryon_error *err)
     return by_err_hint(err, "--linears GLOB names the layers to quantize");
 }
 
+/* What texts are for beside the rounding of weights. */
+static int check_texts(struct planning *planning, struct baryon_error *err)
+{
+    const struct by_llm_quantize_options *options = planning->options;
+    struct by_llm_plan *plan = planning->plan;
+    int64_t heads = 0, columns = 0, hidden = 0, all = 1;
+    const struct by_doc_node *config = by_hf_text(planning->source->checkpoint->config);
+    plan->static_inputs = options->texts.count && plan->layout->has_inputs;
+    plan->cache = by_llm_kept_type(options->cache);
+    if (!plan->cache)
+        return 0;
+    if (!options->texts.count)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--kv-cache requires --text: files or folders of texts");
+    if (!plan->layout->add_cache)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "layout %s has no place for scales of keys and values, must be quark, "
+                       "compressed-tensors or fp8",
+                       plan->layout->name);
+    by_hf_int(config, "num_attention_heads", &all);
+    heads = all;
+    by_hf_int(config, "num_key_value_heads", &heads);
+    by_hf_int(config, "hidden_size", &hidden);
+    columns = all > 0 ? hidden / all : 0;
+    by_hf_int(config, "head_dim", &columns);
+    planning->kv_columns = heads * columns;
+    return 0;
+}
+
 int by_llm_plan(struct by_llm_plan *plan, const struct by_llm_source *source,
                 const struct by_llm_quantize_options *options, struct by_arena *arena,
                 struct baryon_error *err)
@@ -267,7 +324,8 @@ int by_llm_plan(struct by_llm_plan *plan, const struct by_llm_source *source,
     struct planning planning = {.plan = plan, .source = source, .options = options, .arena = arena};
     *plan = (struct by_llm_plan){.count = source->count};
     plan->layout = by_llm_layout_find(options->layout ? options->layout : "quark", err);
-    if (!plan->layout || read_schemes(&planning, err) || read_family(&planning, err))
+    if (!plan->layout || check_texts(&planning, err) || read_schemes(&planning, err) ||
+        read_family(&planning, err))
         return -1;
     plan->items = by_arena_alloc(arena, plan->count, sizeof *plan->items, err);
     planning.used = by_arena_alloc(arena, options->exclude_count + options->layer_count + 1,

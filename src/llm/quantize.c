@@ -1,10 +1,15 @@
 /* Quantizes a checkpoint: plan, tensors in the order of the source, config.json, other files. */
 #include "llm/quantize.h"
 
+#include "base/file.h"
 #include "base/str.h"
 #include "base/thread.h"
+#include "llm/calibrated.h"
 #include "llm/layout/fields.h"
 #include "llm/output.h"
+#include "llm/ranges.h"
+#include "llm/rotate.h"
+#include "llm/scaling.h"
 
 #include <string.h>
 
@@ -19,13 +24,28 @@ struct job {
     struct by_arena arena;
     struct by_pool *pool;
     struct by_llm_quantized *result;
+    struct by_llm_rotated *rotated;
+    struct by_llm_scaled *scaled;
+    struct by_llm_calibrated calibrated; /* of a method that solves */
 };
+
+static bool solves(const struct by_llm_quantize_options *options)
+{
+    return options->solver.method && options->solver.method->solves;
+}
 
 /* --- Declarations --- */
 
 static bool is_copied(const struct by_llm_weight *weight)
 {
     return weight->as == BY_LLM_AS_FLOATS || weight->as == BY_LLM_AS_OTHER;
+}
+
+/* The module that a layer is in. */
+static const char *module_of(struct job *job, const char *layer, struct baryon_error *err)
+{
+    const char *dot = strrchr(layer, '.');
+    return by_arena_text(&job->arena, layer, dot ? (size_t)(dot - layer) : 0, err);
 }
 
 static int declare_item(struct job *job, const struct by_llm_item *item, struct baryon_error *err)
@@ -36,8 +56,9 @@ static int declare_item(struct job *job, const struct by_llm_item *item, struct 
                                      by_llm_source_elem(weight), weight->rank, weight->dims, err);
     for (size_t i = 0; i < item->fields.count; i++) {
         const struct by_llm_field *field = &item->fields.at[i];
-        if (by_llm_output_declare(&job->output, &job->arena, weight->layer, field->suffix,
-                                  field->elem, field->rank, field->dims, err))
+        const char *layer = field->beside ? module_of(job, weight->layer, err) : weight->layer;
+        if (!layer || by_llm_output_declare(&job->output, &job->arena, layer, field->suffix,
+                                            field->elem, field->rank, field->dims, err))
             return -1;
     }
     return 0;
@@ -149,15 +170,63 @@ static void count_item(struct by_llm_quantized *result, const struct by_llm_item
     result->sums.minmax_error += item->sums.minmax_error;
 }
 
-static int write_all(struct job *job, struct baryon_error *err)
+/* Where items are in the output, for those that are solved. */
+struct solved {
+    struct job *job;
+    const size_t *first_of;
+};
+
+static int put_solved(void *context, const struct by_llm_item *item,
+                      uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
+{
+    const struct solved *solved = context;
+    struct by_llm_output *output = &solved->job->output;
+    struct by_llm_bundle bundle = {.first = solved->first_of[item - solved->job->plan.items],
+                                   .count = item->fields.count};
+    for (size_t i = 0; i < bundle.count; i++) {
+        bundle.bytes[i] = data[i];
+        bundle.sizes[i] = item->fields.at[i].bytes;
+    }
+    if (!is_there(solved->job, bundle.first, bundle.count))
+        return by_llm_output_put(output, &bundle, err);
+    for (size_t i = 0; i < bundle.count; i++)
+        by_free(bundle.bytes[i]);
+    return 0;
+}
+
+static int solve_all(struct job *job, const size_t *first_of, struct by_hash128 key,
+                     struct baryon_error *err)
+{
+    struct solved solved = {job, first_of};
+    char path[4096];
+    if (!by_join_path(path, sizeof path, by_safetensors_folder(job->output.writer),
+                      ".baryon-layers"))
+        return by_fail(err, BARYON_ERR_USAGE, "the path is too long");
+    job->calibrated.put = put_solved;
+    job->calibrated.context = &solved;
+    job->calibrated.journal = path;
+    return by_llm_calibrated_run(&job->calibrated, key, err) ||
+                   by_llm_output_wait(&job->output, err) || by_remove_file(path, err)
+               ? -1
+               : 0;
+}
+
+/* What is solved comes last. */
+static int write_all(struct job *job, struct by_hash128 key, struct baryon_error *err)
 {
     size_t first = 0;
+    size_t *first_of = by_arena_alloc(&job->arena, job->plan.count, sizeof *first_of, err);
+    if (!first_of)
+        return -1;
     for (size_t i = 0; i < job->plan.count; i++) {
         struct by_llm_item *item = &job->plan.items[i];
-        if (write_item(job, item, first, err))
+        first_of[i] = first;
+        if (!item->method && write_item(job, item, first, err))
             return -1;
         first += item->scheme ? item->fields.count : 1;
     }
+    if (solves(job->options) && solve_all(job, first_of, key, err))
+        return -1;
     return by_llm_output_wait(&job->output, err);
 }
 
@@ -192,6 +261,9 @@ static int name_layers(struct job *job, struct by_llm_config *config, struct bar
     config->count = plan->scheme_count;
     config->patterns = job->options->exclude;
     config->pattern_count = job->options->exclude_count;
+    config->static_inputs = plan->static_inputs;
+    config->cache = plan->cache;
+    config->cache_fused = plan->cache_fused;
     return 0;
 }
 
@@ -222,12 +294,19 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
     const struct by_llm_quantize_options *options = job->options;
     struct by_str text;
     by_str_init(&text);
-    by_str_printf(&text, "%s %lld %d %d %d %d", job->plan.layout->name,
+    by_str_printf(&text, "%s %u %lld %d %d %d %d", job->plan.layout->name, options->rotate,
                   (long long)options->group_size, (int)options->search, options->quark,
                   options->allow_nonfinite, (int)options->stacks);
     for (size_t i = 0; i < job->plan.count; i++)
         by_str_printf(&text, " %s",
                       job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");
+    if (solves(options) || options->scaling != BY_LLM_SCALING_NONE)
+        by_llm_calibrated_name(&job->calibrated, &text);
+    by_str_printf(&text, " %d %a", (int)options->scaling, options->alpha);
+    for (size_t i = 0; i < job->plan.count; i++)
+        if (job->plan.items[i].tensor.input || job->plan.items[i].cache)
+            by_str_printf(&text, " %a %a", (double)job->plan.items[i].tensor.input_scale,
+                          (double)job->plan.items[i].tensor.cache_scale);
     int failed = by_str_error(&text, err);
     if (!failed)
         failed = by_llm_output_key(job->opened.checkpoint, by_str_text(&text), key, err);
@@ -238,7 +317,7 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
 static void report_inputs(const struct job *job)
 {
     const struct by_llm_scheme *scheme = job->plan.schemes[0];
-    if (!scheme->input.dtype || scheme->input.dynamic)
+    if (!scheme->input.dtype || !by_llm_input_is_static(&scheme->input) || job->plan.static_inputs)
         return;
     if (scheme->input.global)
         by_log(job->log, BY_LOG_NOTICE,
@@ -256,11 +335,41 @@ static int write_folder(struct job *job, const char *out, struct baryon_error *e
     if (declare_all(job, err) || key_of(job, &key, err) ||
         by_llm_output_open(&job->output, out, size, key, err))
         return -1;
-    const int failed = write_all(job, err) || write_files(job, err) ||
+    const int failed = write_all(job, key, err) || write_files(job, err) ||
                        by_checkpoint_check(job->opened.checkpoint, err) ||
                        by_safetensors_finish(job->output.writer, err);
     by_llm_output_close(&job->output);
     return failed ? -1 : 0;
+}
+
+static int open_calibrated(struct job *job, struct baryon_error *err)
+{
+    job->calibrated = (struct by_llm_calibrated){.options = job->options,
+                                                 .opened = &job->opened,
+                                                 .plan = &job->plan,
+                                                 .pool = job->pool,
+                                                 .result = job->result,
+                                                 .log = job->log};
+    return solves(job->options) ? by_llm_calibrated_open(&job->calibrated, err)
+                                : by_llm_calibrated_read(&job->calibrated, err);
+}
+
+/* Texts are for a method that solves, or for scales of what layers read. */
+static int read_texts(struct job *job, struct baryon_error *err)
+{
+    const bool wanted = by_llm_ranges_wanted(&job->plan);
+    const bool scales = job->options->scaling != BY_LLM_SCALING_NONE;
+    if (!job->options->texts.count)
+        return 0;
+    if (!solves(job->options) && !wanted && !scales)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--text is not valid here: method rtn and scheme %s ask nothing of texts",
+                       job->plan.schemes[0]->name);
+    if (open_calibrated(job, err))
+        return -1;
+    if (scales && !job->options->dry_run && by_llm_scale(&job->scaled, &job->calibrated, err))
+        return -1;
+    return wanted && !job->options->dry_run ? by_llm_ranges_find(&job->calibrated, err) : 0;
 }
 
 static int run_job(struct job *job, const char *in, const char *out, struct baryon_error *err)
@@ -268,8 +377,11 @@ static int run_job(struct job *job, const char *in, const char *out, struct bary
     if (by_llm_open(&job->opened, in, job->options->stacks, BY_LLM_NAMES_FOLDER, err))
         return -1;
     by_log_lines(job->log, BY_LOG_NOTICE, by_str_text(&job->opened.done.notices));
+    if (job->options->rotate &&
+        by_llm_rotate(&job->rotated, &job->opened, job->options->rotate, err))
+        return by_err_file(err, in);
     if (by_llm_plan(&job->plan, &job->opened.source, job->options, &job->arena, err) ||
-        by_pool_open(&job->pool, job->options->threads, err))
+        by_pool_open(&job->pool, job->options->threads, err) || read_texts(job, err))
         return -1;
     report_inputs(job);
     if (!job->options->dry_run && write_folder(job, out, err))
@@ -290,7 +402,10 @@ int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantiz
         return by_llm_quantize_gguf(in, out, options, log, result, err);
     by_arena_init(&job.arena, ARENA_LIMIT);
     const int failed = run_job(&job, in, out, err);
+    by_llm_calibrated_close(&job.calibrated);
     by_pool_close(job.pool);
+    by_llm_scaled_close(job.scaled);
+    by_llm_rotated_close(job.rotated);
     by_llm_close(&job.opened);
     by_arena_release(&job.arena);
     return failed;

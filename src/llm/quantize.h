@@ -7,7 +7,13 @@
 #define BY_LLM_QUANTIZE_H
 
 #include "base/log.h"
+#include "base/option.h"
 #include "llm/layout/source.h"
+#include "llm/solve/group.h"
+#include "llm/solve/rescale.h"
+
+/* What is done to channels between layers before weights are rounded. */
+enum by_llm_scaling { BY_LLM_SCALING_NONE, BY_LLM_SCALING_SMOOTH, BY_LLM_SCALING_AWQ };
 
 struct by_llm_layer_scheme {
     const char *pattern, *scheme;
@@ -28,6 +34,18 @@ struct by_llm_quantize_options {
     bool allow_nonfinite, dry_run;
     uint64_t shard_size; /* bytes of a file of the output; 0: as in the source */
     unsigned threads;
+    /* A method that solves, what it is solved on, and what is done to layers before; method NULL or
+     * one that does not solve: each tensor by itself. */
+    struct by_llm_solver solver;
+    struct by_setting_texts texts;
+    uint64_t length, windows; /* tokens of a window; windows at most */
+    enum by_llm_scaling scaling;
+    double alpha;           /* of BY_LLM_SCALING_SMOOTH; below 0: chosen for each input */
+    unsigned rotate;        /* enum by_llm_rotations, or'd; 0: none */
+    enum by_llm_kept cache; /* what keys and values are kept as, by scales that texts give */
+    const struct by_llm_rescale *rescale;                     /* NULL: nothing */
+    void (*progress)(void *context, size_t done, size_t all); /* layers; NULL: nobody asks */
+    void *context;
 };
 
 /* What becomes of a weight. */
@@ -39,9 +57,16 @@ struct by_llm_item {
     const char *reason;                 /* why it stays; NULL: it is no linear layer */
     struct by_llm_tensor tensor;
     struct by_llm_fields fields;
-    size_t shares;             /* the item whose range it has, too: the first of them */
+    size_t cache;  /* its last so many outputs are keys or values whose scale it has; 0: none */
+    size_t shares; /* the item whose range it has, too: the first of them */
     struct by_llm_range range; /* of all that share it; at the first */
     struct by_llm_errors sums;
+    /* Where layers are solved: how this one was, what came of it. */
+    const char *method;                /* NULL: each tensor by itself */
+    const struct by_ggml_type *blocks; /* instead of a scheme; their bytes are the only field */
+    double shrink;
+    uint64_t tokens;
+    struct by_llm_linear_errors output;
 };
 
 struct by_llm_plan {
@@ -50,7 +75,10 @@ struct by_llm_plan {
     size_t count, quantized;
     const struct by_llm_scheme **schemes; /* that are used; the first is the general one */
     size_t scheme_count;
-    bool tied; /* the embedding is the head as well */
+    bool tied;          /* the embedding is the head as well */
+    bool static_inputs; /* items have the scales of their inputs, where the scheme is static */
+    const struct by_dtype *cache; /* as in the options */
+    bool cache_fused;             /* queries, keys and values are one layer */
 };
 
 struct by_llm_quantized {
@@ -59,6 +87,9 @@ struct by_llm_quantized {
     uint64_t bytes_in, bytes_out; /* of tensors */
     uint64_t resumed;             /* files that were there already */
     struct by_llm_errors sums;    /* with search */
+    uint64_t solved, unreached;   /* linear layers; of the others, experts without a token */
+    double nearest, output;       /* sums of relative errors of the solved ones' outputs */
+    bool held_out;                /* those are of held-out windows */
 };
 
 /* Memory comes from the arena. */

@@ -1,6 +1,5 @@
 /* Quantizing into a GGUF file: what is asked of layers, as types of tensors. */
-#include "llm/convert.h"
-#include "llm/quantize.h"
+#include "llm/calibrated.h"
 
 #include <string.h>
 
@@ -18,13 +17,21 @@ static int refuse_options(const struct by_llm_quantize_options *options, struct 
                 {"--compat", options->quark},
                 {"--allow-nonfinite", options->allow_nonfinite},
                 {"--stacks keep", options->stacks == BY_LLM_STACKS_KEEP},
+                {"--smooth", options->scaling == BY_LLM_SCALING_SMOOTH},
+                {"--awq", options->scaling == BY_LLM_SCALING_AWQ},
+                {"--rotate", options->rotate != 0},
+                {"--kv-cache", options->cache != BY_LLM_KEPT_FLOAT},
                 {"--report", options->report != NULL},
                 {"--shard-size", options->shard_size != 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given)
             return by_fail(err, BARYON_ERR_USAGE, "%s is not valid with --layout gguf",
                            rows[i].name);
-    return 0;
+    const struct by_llm_method *method = options->solver.method;
+    return method && method->solves && !method->in_blocks
+               ? by_fail(err, BARYON_ERR_USAGE, "--method %s is not valid with --layout gguf",
+                         method->name)
+               : 0;
 }
 
 static int make_rules(const struct by_llm_quantize_options *options, struct by_llm_convert *convert,
@@ -51,11 +58,11 @@ static int convert_all(const struct by_llm_convert *convert, struct by_log *log,
     const int status = by_llm_convert(convert, &done, err);
     if (!status) {
         by_log_lines(log, BY_LOG_NOTICE, by_str_text(&done.notices));
-        *result = (struct by_llm_quantized){.weights = done.weights,
-                                            .kept = done.others,
-                                            .layers = done.in_blocks,
-                                            .bytes_in = done.bytes_in,
-                                            .bytes_out = done.bytes_out};
+        result->weights = done.weights;
+        result->kept = done.others;
+        result->layers = done.in_blocks;
+        result->bytes_in = done.bytes_in;
+        result->bytes_out = done.bytes_out;
     }
     by_llm_converted_release(&done);
     return status;
@@ -70,12 +77,16 @@ int by_llm_quantize_gguf(const char *in, const char *out,
                                      .type = options->scheme,
                                      .threads = options->threads,
                                      .dry_run = options->dry_run};
+    struct by_llm_calibrated_gguf calibrated = {options, log, out, result};
+    const struct by_convert_solve solve = {by_llm_calibrated_gguf, &calibrated};
     struct by_arena arena;
     if (refuse_options(options, err))
         return -1;
     if (!by_has_suffix(convert.out, ".gguf"))
         return by_fail(err, BARYON_ERR_USAGE, "output %s, must end with .gguf with --layout gguf",
                        out);
+    if (options->solver.method && options->solver.method->solves)
+        convert.solve = &solve;
     by_arena_init(&arena, ARENA_LIMIT);
     const int failed =
         make_rules(options, &convert, &arena, err) || convert_all(&convert, log, result, err);

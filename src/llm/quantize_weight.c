@@ -62,7 +62,7 @@ static int check_finite(const struct work *work, float *values, size_t first, si
 static size_t run_rows(const struct by_llm_weight *weight)
 {
     const size_t rows = RUN_VALUES / weight->columns;
-    if (weight->as == BY_LLM_AS_CODES)
+    if (weight->as == BY_LLM_AS_CODES || weight->as == BY_LLM_AS_EDITED)
         return BY_LLM_ROWS_STEP;
     return rows ? rows : 1;
 }
@@ -239,7 +239,8 @@ static int use_tally(struct by_llm_item *item, const struct by_llm_tally *tally,
 static bool is_tallied(const struct by_llm_plan *plan, const struct by_llm_item *item)
 {
     const int64_t elem = item->weight->stored->type->elem;
-    return by_llm_needs_tries(&item->tensor) && item->weight->as == BY_LLM_AS_FLOATS &&
+    return by_llm_needs_tries(&item->tensor) && !item->tensor.importance &&
+           item->weight->as == BY_LLM_AS_FLOATS &&
            (elem == BY_ELEM_BFLOAT16 || elem == BY_ELEM_FLOAT16) &&
            &plan->items[item->shares] == item;
 }

@@ -22,6 +22,21 @@ static void write_errors(struct by_json *json, const struct by_llm_item *item, b
         by_json_null(json, "gain_db");
 }
 
+/* What a method made of the layer's output. */
+static void write_solved(struct by_json *json, const struct by_llm_item *item)
+{
+    by_json_text(json, "method", item->method);
+    by_json_int(json, "tokens", (int64_t)item->tokens);
+    if (item->resumed || !item->tokens) {
+        by_json_null(json, "output_error");
+        return;
+    }
+    by_json_double(json, "shrink", item->shrink);
+    by_json_bool(json, "held_out", item->output.held_out);
+    by_json_double(json, "nearest_output_error", item->output.nearest);
+    by_json_double(json, "output_error", item->output.solved);
+}
+
 static void write_item(struct by_json *json, const struct by_llm_item *item, bool searched)
 {
     const struct by_llm_weight *weight = item->weight;
@@ -44,7 +59,10 @@ static void write_item(struct by_json *json, const struct by_llm_item *item, boo
                     item->scheme->weight.grain == BY_LLM_GROUP ? (int64_t)item->tensor.group : 0);
         by_json_double(json, "bits", 8 * (double)bytes / values);
         by_json_bool(json, "resumed", item->resumed);
-        write_errors(json, item, searched);
+        if (item->method)
+            write_solved(json, item);
+        else
+            write_errors(json, item, searched);
         by_json_double(json, "seconds", item->seconds);
     }
     by_json_close(json, '}');

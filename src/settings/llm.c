@@ -2,6 +2,9 @@
 #include "settings/llm.h"
 
 #include "llm/float_types.h"
+#include "llm/rotate.h"
+
+#include <string.h>
 
 #define WRITING(member)    offsetof(struct by_llm_writing, member)
 #define QUANTIZE(member)   offsetof(struct by_llm_quantize_settings, member)
@@ -69,9 +72,35 @@ static const struct by_choice compats[] = {
     {NULL, 0, NULL},
 };
 
+static const struct by_choice caches[] = {
+    {"none", BY_LLM_KEPT_FLOAT, "keys and values stay floats"},
+    {"fp8", BY_LLM_KEPT_FP8, "fp8_e4m3, which vLLM and Quark know"},
+    {"int8", BY_LLM_KEPT_INT8, "int8"},
+    {NULL, 0, NULL},
+};
+
+static const struct by_choice smoothings[] = {
+    {"none", -2, "inputs as they are"},
+    {"auto", -1, "the share of the least error, for each input"},
+    {NULL, 0, NULL},
+};
+
+static const struct by_choice rotations[] = {
+    {"none", 0, "weights as they are"},
+    {"r1", BY_LLM_ROTATE_STREAM, "hidden states, once norms are folded"},
+    {"r2", BY_LLM_ROTATE_HEADS, "values of each head"},
+    {"r1r2", BY_LLM_ROTATE_STREAM | BY_LLM_ROTATE_HEADS, "both"},
+    {NULL, 0, NULL},
+};
+
 static const struct by_choice stacks[] = {
     {"split", BY_LLM_STACKS_SPLIT, "each expert has weights of its own, as most loaders want it"},
     {"keep", BY_LLM_STACKS_KEEP, "stacks stay as they are, not quantized"},
+    {NULL, 0, NULL},
+};
+
+static const struct by_choice automatic[] = {
+    {"auto", -1, "the method's, or chosen on held-out windows"},
     {NULL, 0, NULL},
 };
 
@@ -147,6 +176,112 @@ static const struct by_option quantize_rows[] = {
      .type = BY_OPT_FLAG,
      .offset = QUANTIZE(dry_run),
      .help = "Check and count, write nothing"},
+    {.name = "method",
+     .type = BY_OPT_TEXT,
+     .arg = "NAME",
+     .offset = QUANTIZE(method),
+     .help = "How weights are rounded, 'baryon list solvers' names the ways; descent with --text, "
+             "else rtn"},
+    {.name = "text",
+     .letter = 't',
+     .type = BY_OPT_TEXTS,
+     .arg = "PATH[,PATH...]",
+     .offset = QUANTIZE(texts),
+     .help =
+         "Text files, or folders of them, or ids in .npy files, that layers are rounded on; can be "
+         "repeated"},
+    {.name = "smooth",
+     .type = BY_OPT_NUMBER,
+     .arg = "ALPHA",
+     .min = 0,
+     .max = 1,
+     .choices = smoothings,
+     .fallback = "none",
+     .offset = QUANTIZE(smooth),
+     .help = "SmoothQuant: move this share of the inputs' peaks into weights"},
+    {.name = "awq",
+     .type = BY_OPT_FLAG,
+     .offset = QUANTIZE(awq),
+     .help = "AWQ: give weights of large inputs a finer grid"},
+    {.name = "rotate",
+     .type = BY_OPT_CHOICE,
+     .arg = "WHICH",
+     .choices = rotations,
+     .fallback = "none",
+     .offset = QUANTIZE(rotate),
+     .help = "Rotate weights before they are rounded, so that peaks of channels spread"},
+    {.name = "kv-cache",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = caches,
+     .fallback = "none",
+     .offset = QUANTIZE(cache),
+     .help = "Write scales of the keys and values that are kept, as the texts give them"},
+    {.name = "length",
+     .type = BY_OPT_INT,
+     .arg = "TOKENS",
+     .min = 2,
+     .max = 131072,
+     .fallback = "512",
+     .offset = QUANTIZE(length),
+     .help = "Tokens of a window of the texts"},
+    {.name = "windows",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .min = 0,
+     .max = 1e9,
+     .fallback = "16",
+     .offset = QUANTIZE(windows),
+     .help = "Use at most COUNT windows, spread over the texts, 0 for all"},
+    {.name = "shrink",
+     .type = BY_OPT_NUMBER,
+     .arg = "SHARE",
+     .min = 0,
+     .max = 1,
+     .choices = automatic,
+     .fallback = "auto",
+     .offset = QUANTIZE(shrink),
+     .help = "Share that is taken off what inputs have in common, since few texts leave it noisy"},
+    {.name = "damping",
+     .type = BY_OPT_NUMBER,
+     .arg = "SHARE",
+     .min = 0,
+     .max = 100,
+     .choices = automatic,
+     .fallback = "auto",
+     .offset = QUANTIZE(damping),
+     .help = "Share of the inputs' mean energy that is added to each input's own"},
+    {.name = "cross",
+     .type = BY_OPT_NUMBER,
+     .arg = "SHARE",
+     .min = 0,
+     .max = 2,
+     .choices = automatic,
+     .fallback = "auto",
+     .offset = QUANTIZE(cross),
+     .help = "How much layers make up for the errors of layers before them"},
+    {.name = "sweeps",
+     .type = BY_OPT_NUMBER,
+     .arg = "COUNT",
+     .min = 0,
+     .max = 1000,
+     .choices = automatic,
+     .fallback = "auto",
+     .offset = QUANTIZE(sweeps),
+     .help = "Sweeps of descent through all columns, at most"},
+    {.name = "scale-fits",
+     .type = BY_OPT_NUMBER,
+     .arg = "COUNT",
+     .min = 0,
+     .max = 100,
+     .choices = automatic,
+     .fallback = "auto",
+     .offset = QUANTIZE(fits),
+     .help = "Fits of the scales to the integers, with sweeps behind each"},
+    {.name = "in-order",
+     .type = BY_OPT_FLAG,
+     .offset = QUANTIZE(in_order),
+     .help = "GPTQ takes columns as they come, not those with the largest inputs first"},
 };
 
 const struct by_option_group by_llm_quantize_group =
@@ -164,6 +299,81 @@ static int list_layers(struct by_config *config, const struct by_llm_quantize_se
         layers[i] = (struct by_llm_layer_scheme){pairs->at[i].name, pairs->at[i].value};
     options->layers = layers;
     options->layer_count = pairs->count;
+    return 0;
+}
+
+static void take_number(double given, double *value)
+{
+    if (given >= 0)
+        *value = given;
+}
+
+static void take_count(double given, unsigned *value)
+{
+    if (given >= 0)
+        *value = (unsigned)given;
+}
+
+/* Options of methods that solve mean nothing to one that does not. */
+static int check_solver(const struct by_llm_quantize_settings *settings,
+                        const struct by_llm_method *method, struct baryon_error *err)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } rows[] = {{"--shrink", settings->shrink >= 0},   {"--damping", settings->damping >= 0},
+                {"--cross", settings->cross >= 0},     {"--sweeps", settings->sweeps >= 0},
+                {"--scale-fits", settings->fits >= 0}, {"--in-order", settings->in_order}};
+    if (method->solves && !settings->texts.count)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--method %s requires --text: files or folders of "
+                       "texts",
+                       method->name);
+    if (method->solves && settings->compat)
+        return by_fail(err, BARYON_ERR_USAGE, "--compat is not valid with --method %s",
+                       method->name);
+    if (method->solves && settings->stacks == BY_LLM_STACKS_KEEP)
+        return by_fail(err, BARYON_ERR_USAGE, "--stacks keep is not valid with --method %s",
+                       method->name);
+    for (size_t i = 0; !method->solves && i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].given)
+            return by_fail(err, BARYON_ERR_USAGE, "%s is not valid with --method %s", rows[i].name,
+                           method->name);
+    if (method->only_in_blocks && strcmp(settings->layout, "gguf") != 0)
+        return by_fail(err, BARYON_ERR_USAGE, "--method %s requires --layout gguf", method->name);
+    if (settings->in_order && !method->feeds_back)
+        return by_fail(err, BARYON_ERR_USAGE, "--in-order is not valid with --method %s",
+                       method->name);
+    return 0;
+}
+
+static int take_solver(const struct by_llm_quantize_settings *settings,
+                       struct by_llm_solver *solver, struct baryon_error *err)
+{
+    const char *name = settings->method && *settings->method ? settings->method
+                       : settings->texts.count               ? "descent"
+                                                             : "rtn";
+    solver->method = by_llm_method_find(name, err);
+    if (!solver->method || check_solver(settings, solver->method, err))
+        return -1;
+    solver->options = solver->method->defaults;
+    take_number(settings->shrink, &solver->options.shrink);
+    take_number(settings->damping, &solver->options.damping);
+    take_number(settings->cross, &solver->options.cross);
+    take_count(settings->sweeps, &solver->options.sweeps);
+    take_count(settings->fits, &solver->options.fits);
+    solver->options.in_order = settings->in_order;
+    return 0;
+}
+
+static int check_scaling(const struct by_llm_quantize_settings *settings, struct baryon_error *err)
+{
+    const bool smooths = settings->smooth >= -1;
+    if (smooths && settings->awq)
+        return by_fail(err, BARYON_ERR_USAGE, "--awq is not valid with --smooth");
+    if ((smooths || settings->awq) && !settings->texts.count)
+        return by_fail(err, BARYON_ERR_USAGE, "%s requires --text: files or folders of texts",
+                       smooths ? "--smooth" : "--awq");
     return 0;
 }
 
@@ -187,7 +397,18 @@ int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_
         .dry_run = settings->dry_run,
         .shard_size = settings->writing.shard_size,
         .threads = (unsigned)settings->writing.threads,
+        .texts = settings->texts,
+        .length = (uint64_t)settings->length,
+        .windows = (uint64_t)settings->windows,
+        .scaling = settings->smooth >= -1 ? BY_LLM_SCALING_SMOOTH
+                   : settings->awq        ? BY_LLM_SCALING_AWQ
+                                          : BY_LLM_SCALING_NONE,
+        .alpha = settings->smooth,
+        .rotate = (unsigned)settings->rotate,
+        .cache = (enum by_llm_kept)settings->cache,
     };
+    if (take_solver(settings, &options->solver, err) || check_scaling(settings, err))
+        return -1;
     return list_layers(config, settings, options, err);
 }
 

@@ -22,8 +22,16 @@ struct by_llm_quantize_settings {
     struct by_setting_texts exclude;
     struct by_setting_pairs layers;
     int64_t group_size;
-    int search, compat, stacks;
+    int search, compat, stacks, cache, rotate;
+    double smooth;
+    bool awq;
     bool allow_nonfinite, dry_run;
+    /* Of methods that solve. */
+    const char *method;
+    struct by_setting_texts texts;
+    int64_t length, windows;
+    double shrink, damping, cross, sweeps, fits; /* below 0: the method's */
+    bool in_order;
 };
 
 struct by_llm_convert_settings {

@@ -59,8 +59,7 @@ static void find_residuals(const struct descent *d, struct piece *piece)
         float *residual = piece->residual + k * d->stride, *values = piece->up + k * d->stride;
         for (size_t i = 0; i < p->columns; i++) {
             const size_t at = by_descent_scale_index(p, out, i);
-            const int32_t level = d->integers[out * p->columns + i] - by_descent_zero(p, at);
-            values[i] = (float)level * p->scales[at];
+            values[i] = by_descent_value(p, at, d->integers[out * p->columns + i]);
             residual[i] = -p->cross[out * p->columns + i];
         }
         if (!d->blas)
@@ -99,16 +98,18 @@ static size_t sweep_block(const struct descent *d, struct piece *piece, size_t k
                                    .residual = piece->residual + at,
                                    .down = piece->down + at,
                                    .up = piece->up + at,
+                                   .integers = d->integers + out * p->columns + begin,
+                                   .table = p->grid ? p->grid->table : NULL,
+                                   .low = p->low,
+                                   .high = p->high,
                                    .steps = piece->steps + k * BLOCK,
                                    .stepped = piece->stepped + k * BLOCK};
     for (size_t from = begin, to; from < end; from = to) {
         to = by_descent_min(end, (from / p->group + 1) * p->group);
-        d->path->sweep(&line, from - begin, to - begin,
-                       p->scales[by_descent_scale_index(p, out, from)]);
+        const float scale = p->scales[by_descent_scale_index(p, out, from)];
+        line.turn = scale < 0 ? -1 : 1;
+        d->path->sweep(&line, from - begin, to - begin, fabsf(scale));
     }
-    int32_t *integers = d->integers + out * p->columns + begin;
-    for (size_t i = 0; i < line.stepped_count; i++)
-        integers[line.stepped[i]] += line.steps[line.stepped[i]] > 0 ? 1 : -1;
     piece->stepped_count[k] = line.stepped_count;
     return line.stepped_count;
 }
@@ -187,8 +188,9 @@ static bool is_settled(const struct descent *d, const struct piece *piece, size_
     for (size_t i = 0; i < p->columns; i++) {
         if (to[i] == from[i])
             continue;
-        const double way =
-            (double)(to[i] - from[i]) * (double)p->scales[by_descent_scale_index(p, out, i)];
+        const size_t at = by_descent_scale_index(p, out, i);
+        const double levels = by_descent_number(p, at, to[i]) - by_descent_number(p, at, from[i]);
+        const double way = levels * (double)p->scales[at];
         any = true;
         change += way * ((double)begun[i] + (double)ended[i]);
         doubt += fabs(way) * (double)(fabsf(cross[i]) + fabsf(begun[i]) + fabsf(ended[i]));

@@ -13,8 +13,7 @@ static void find_distances(const struct by_descent *p, const struct by_blas *bla
     float *products = differences + count;
     for (size_t i = 0; i < count; i++) {
         const size_t at = by_descent_scale_index(p, i / columns, i % columns);
-        const int32_t level = integers[i] - by_descent_zero(p, at);
-        differences[i] = (float)level * p->scales[at] - p->weights[i];
+        differences[i] = by_descent_value(p, at, integers[i]) - p->weights[i];
     }
     memset(products, 0, count * sizeof *products);
     blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)p->outs, (int)columns,

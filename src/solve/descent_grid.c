@@ -52,7 +52,7 @@ static int check_levels(const struct by_descent *p, struct baryon_error *err)
     for (size_t i = 0; i < p->outs * p->groups; i++) {
         const int64_t zero = by_descent_zero(p, i);
         const int64_t down = zero - p->low, up = p->high - zero;
-        if (!(p->scales[i] > 0) || !isfinite(p->scales[i]))
+        if (!p->grid && (!(p->scales[i] > 0) || !isfinite(p->scales[i])))
             return by_fail(err, BARYON_ERR_INPUT, "scale %g, must be positive and finite",
                            (double)p->scales[i]);
         if (llabs(down) >= SPAN_MAX || llabs(up) >= SPAN_MAX)
@@ -61,6 +61,22 @@ static int check_levels(const struct by_descent *p, struct baryon_error *err)
                            p->high, (int)zero, SPAN_MAX);
     }
     return 0;
+}
+
+static int check_grid(const struct by_descent *p, struct baryon_error *err)
+{
+    if (!p->grid)
+        return 0;
+    if (!p->free || !p->gram || p->zeros)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "a grid must go with a Gram matrix, no zeros, and integers that are free");
+    for (int32_t i = p->low; p->grid->table && i < p->high; i++)
+        if (!(p->grid->table[i - p->low] < p->grid->table[i - p->low + 1]))
+            return by_fail(err, BARYON_ERR_USAGE, "levels of a table, must be in ascending order");
+    if (check_finite("scales", p->scales, p->outs * p->groups, err))
+        return -1;
+    return p->grid->offsets ? check_finite("offsets", p->grid->offsets, p->outs * p->groups, err)
+                            : 0;
 }
 
 static int check_samples(const struct by_descent *p, struct baryon_error *err)
@@ -77,8 +93,8 @@ static int check_samples(const struct by_descent *p, struct baryon_error *err)
 
 int by_descent_check(const struct by_descent *p, struct baryon_error *err)
 {
-    if (check_sizes(p, err) || check_levels(p, err) || check_samples(p, err) ||
-        check_finite("cross", p->cross, p->outs * p->columns, err) ||
+    if (check_sizes(p, err) || check_levels(p, err) || check_grid(p, err) ||
+        check_samples(p, err) || check_finite("cross", p->cross, p->outs * p->columns, err) ||
         check_finite("weights", p->weights, p->outs * p->columns, err))
         return -1;
     return 0;
@@ -96,10 +112,29 @@ float by_descent_level(const struct by_descent *p, float weight, size_t at)
     return level > high ? high : level;
 }
 
+static void grid_room(const struct by_descent *p, float scale, int32_t integer, float *down,
+                      float *up)
+{
+    const int32_t turn = scale < 0 ? -1 : 1;
+    *down = *up = 0;
+    if (scale == 0)
+        return;
+    if (p->grid->table) {
+        by_descent_distances(p->grid->table, p->low, p->high, integer, turn, down, up);
+        return;
+    }
+    *(turn > 0 ? down : up) = (float)(integer - p->low);
+    *(turn > 0 ? up : down) = (float)(p->high - integer);
+}
+
 void by_descent_room(const struct by_descent *p, size_t out, size_t column, int32_t integer,
                      float *down, float *up)
 {
     const size_t at = by_descent_scale_index(p, out, column);
+    if (p->grid) {
+        grid_room(p, p->scales[at], integer, down, up);
+        return;
+    }
     const int64_t zero = by_descent_zero(p, at);
     const float now = (float)(integer - zero);
     float low = (float)(p->low - zero), high = (float)(p->high - zero);
@@ -112,13 +147,36 @@ void by_descent_room(const struct by_descent *p, size_t out, size_t column, int3
     *up = high - now;
 }
 
+static int32_t pick_of_table(const struct by_descent *p, float level)
+{
+    const float *table = p->grid->table;
+    int32_t low = 0, high = p->high - p->low;
+    while (high - low > 1) {
+        const int32_t middle = (low + high) / 2;
+        if (level < table[middle])
+            high = middle;
+        else
+            low = middle;
+    }
+    return p->low + (level - table[low] <= table[high] - level ? low : high);
+}
+
+int32_t by_descent_pick(const struct by_descent *p, size_t at, float value)
+{
+    if (p->grid && p->grid->table) {
+        const float level = value / p->scales[at];
+        return pick_of_table(p, isnan(level) ? 0 : level);
+    }
+    return (int32_t)nearbyintf(by_descent_level(p, value, at)) + by_descent_zero(p, at);
+}
+
 void by_descent_nearest(const struct by_descent *p, int32_t *integers)
 {
     for (size_t out = 0; out < p->outs; out++)
         for (size_t i = 0; i < p->columns; i++) {
-            const size_t at = by_descent_scale_index(p, out, i);
-            const float level = by_descent_level(p, p->weights[out * p->columns + i], at);
-            integers[out * p->columns + i] = (int32_t)nearbyintf(level) + by_descent_zero(p, at);
+            const size_t place = out * p->columns + i;
+            integers[place] =
+                by_descent_pick(p, by_descent_scale_index(p, out, i), p->weights[place]);
         }
 }
 
@@ -127,7 +185,8 @@ void by_descent_values(const struct by_descent *p, size_t out, const int32_t *in
 {
     for (size_t i = 0; i < p->columns; i++) {
         const size_t at = by_descent_scale_index(p, out, i);
-        values[i] = ((double)integers[i] - by_descent_zero(p, at)) * (double)p->scales[at];
+        values[i] = by_descent_number(p, at, integers[i]) * (double)p->scales[at] +
+                    (double)by_descent_offset(p, at);
     }
 }
 

@@ -17,6 +17,30 @@ static inline int32_t by_descent_zero(const struct by_descent *problem, size_t s
     return problem->zeros ? problem->zeros[scale_index] : 0;
 }
 
+/* The integer without its zero, or its level in the table. */
+static inline double by_descent_number(const struct by_descent *problem, size_t scale_index,
+                                       int32_t integer)
+{
+    const struct by_descent_grid *grid = problem->grid;
+    if (grid && grid->table)
+        return (double)grid->table[integer - problem->low];
+    return (double)integer - by_descent_zero(problem, scale_index);
+}
+
+static inline float by_descent_offset(const struct by_descent *problem, size_t scale_index)
+{
+    const struct by_descent_grid *grid = problem->grid;
+    return grid && grid->offsets ? grid->offsets[scale_index] : 0;
+}
+
+/* Rounded like the value of a block. */
+static inline float by_descent_value(const struct by_descent *problem, size_t scale_index,
+                                     int32_t integer)
+{
+    return (float)by_descent_number(problem, scale_index, integer) * problem->scales[scale_index] +
+           by_descent_offset(problem, scale_index);
+}
+
 /* A step has to gain this share of what it costs by itself: less is noise of the gradient. */
 #define BY_DESCENT_MARGIN 0x1p-10f
 
@@ -31,9 +55,13 @@ static inline float by_descent_near(float weight, float level)
     return fminf(fmaxf(level, floorf(weight)), ceilf(weight));
 }
 
+/* The integer whose value is nearest; of equally near ones the even one, of a table the lower one.
+ */
+int32_t by_descent_pick(const struct by_descent *problem, size_t scale_index, float value);
 /* How many scales the weight is from zero, cut to the levels. */
 float by_descent_level(const struct by_descent *problem, float weight, size_t scale_index);
-/* How many levels an integer of the output may go down and up; below 0: none. */
+/* How many levels an integer of the output may go down and up, as a value; below 0: none. Of a
+ * table: how far the next ones are. */
 void by_descent_room(const struct by_descent *problem, size_t out, size_t column, int32_t integer,
                      float *down, float *up);
 /* The values of the integers of an output. */

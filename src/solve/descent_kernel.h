@@ -51,6 +51,16 @@ INLINE unsigned wanting(const struct by_descent_line *line, size_t at, floats sc
     return BITS(fall | rise);
 }
 
+/* The same where levels are those of a table. */
+INLINE unsigned wanting_far(const struct by_descent_line *line, size_t at, floats scale)
+{
+    const floats residual = load(line->residual + at), reach = scale * load(line->reach + at);
+    const floats down = load(line->down + at), up = load(line->up + at);
+    const ints fall = (residual > reach * down) & (down > 0);
+    const ints rise = (-residual > reach * up) & (up > 0);
+    return BITS(fall | rise);
+}
+
 INLINE void add_row(float *to, const float *row, float factor, size_t count)
 {
     const floats factors = fill(factor);
@@ -63,25 +73,30 @@ INLINE void add_row(float *to, const float *row, float factor, size_t count)
 
 INLINE void step_column(struct by_descent_line *line, size_t column, float scale)
 {
-    const float way = line->residual[column] > 0 ? -1 : 1, delta = way * scale;
-    line->down[column] += way;
-    line->up[column] -= way;
-    line->steps[column] = delta;
-    line->stepped[line->stepped_count++] = (uint32_t)column;
+    const float delta = by_descent_step(line, column, scale);
     add_row(line->residual, line->gram + column * line->stride, delta, line->count);
 }
 
-TARGET static void sweep(struct by_descent_line *line, size_t begin, size_t end, float scale)
+INLINE void sweep_levels(struct by_descent_line *line, size_t begin, size_t end, float scale,
+                         bool far)
 {
     const floats scales = fill(scale);
     for (size_t at = begin; at < end; at += LANES) {
         unsigned left = end - at < LANES ? (1u << (end - at)) - 1 : ALL, bits;
-        while ((bits = wanting(line, at, scales) & left)) {
+        while ((bits = (far ? wanting_far(line, at, scales) : wanting(line, at, scales)) & left)) {
             const unsigned lane = (unsigned)__builtin_ctz(bits);
             step_column(line, at + lane, scale);
             left &= ALL << lane << 1;
         }
     }
+}
+
+TARGET static void sweep(struct by_descent_line *line, size_t begin, size_t end, float scale)
+{
+    if (line->table)
+        sweep_levels(line, begin, end, scale, true);
+    else
+        sweep_levels(line, begin, end, scale, false);
 }
 
 /* --- Adding rows --- */

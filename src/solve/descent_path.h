@@ -28,6 +28,11 @@ struct by_descent_line {
     const float *reach;
     float *residual;  /* gram w - cross */
     float *down, *up; /* levels that are left in each direction; below zero: none */
+    int32_t *integers;
+    int32_t turn; /* 1, or -1 where the value rises as the integer falls */
+    /* NULL: levels are whole numbers. Else down and up are how far the next levels are; 0: none. */
+    const float *table;
+    int32_t low, high; /* levels of the table */
     /* What was done. */
     float *steps;      /* by column: how far the value went; 0 elsewhere */
     uint32_t *stepped; /* columns, ascending */
@@ -51,6 +56,36 @@ struct by_descent_path {
     void (*push)(float *lines, const float *column, size_t count,
                  const float factors[BY_DESCENT_SIDE]);
 };
+
+/* How far the levels next to the integer are, where levels are those of a table. */
+static inline void by_descent_distances(const float *table, int32_t low, int32_t high,
+                                        int32_t integer, int32_t turn, float *down, float *up)
+{
+    const float *at = table + (integer - low);
+    const float below = integer > low ? at[0] - at[-1] : 0;
+    const float above = integer < high ? at[1] - at[0] : 0;
+    *down = turn > 0 ? below : above;
+    *up = turn > 0 ? above : below;
+}
+
+/* Notes a step of the column, and gives how far its value goes. */
+static inline float by_descent_step(struct by_descent_line *line, size_t column, float scale)
+{
+    const int32_t way = line->residual[column] > 0 ? -1 : 1;
+    float *down = line->down + column, *up = line->up + column, length = 1;
+    line->integers[column] += way * line->turn;
+    if (line->table) {
+        length = way < 0 ? *down : *up;
+        by_descent_distances(line->table, line->low, line->high, line->integers[column], line->turn,
+                             down, up);
+    } else {
+        *down += (float)way;
+        *up -= (float)way;
+    }
+    line->steps[column] = (float)way * length * scale;
+    line->stepped[line->stepped_count++] = (uint32_t)column;
+    return line->steps[column];
+}
 
 /* Best first; the last one is the reference, which every processor supports. */
 const struct by_descent_path *const *by_descent_paths(size_t *count);

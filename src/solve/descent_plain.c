@@ -6,12 +6,8 @@
 
 static void step_column(struct by_descent_line *line, size_t column, float scale)
 {
-    const float way = line->residual[column] > 0 ? -1 : 1, delta = way * scale;
+    const float delta = by_descent_step(line, column, scale);
     const float *row = line->gram + column * line->stride;
-    line->down[column] += way;
-    line->up[column] -= way;
-    line->steps[column] = delta;
-    line->stepped[line->stepped_count++] = (uint32_t)column;
     for (size_t i = 0; i < line->count; i++)
         line->residual[i] += delta * row[i];
 }
@@ -21,7 +17,8 @@ static void sweep(struct by_descent_line *line, size_t begin, size_t end, float 
     for (size_t i = begin; i < end; i++) {
         const float residual = line->residual[i];
         const float room = residual > 0 ? line->down[i] : line->up[i];
-        if (room > 0 && fabsf(residual) > scale * line->reach[i])
+        const float length = line->table ? room : 1;
+        if (room > 0 && fabsf(residual) > scale * line->reach[i] * length)
             step_column(line, i, scale);
     }
 }

@@ -57,7 +57,13 @@ static float find_order(const struct gptq *g)
         g->order[i] = (struct column){fmaxf(diagonal, 0), (uint32_t)i};
         sum += (double)g->order[i].diagonal;
     }
-    qsort(g->order, columns, sizeof *g->order, by_diagonal);
+    if (!g->problem->in_order)
+        qsort(g->order, columns, sizeof *g->order, by_diagonal);
+    for (size_t i = 0; g->problem->in_order && i < columns / 2; i++) {
+        const struct column other = g->order[columns - 1 - i];
+        g->order[columns - 1 - i] = g->order[i];
+        g->order[i] = other;
+    }
     return (float)(sum / (double)columns);
 }
 
@@ -184,6 +190,15 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
 
 /* --- Rounding --- */
 
+static int32_t choose_integer(const struct by_descent *p, size_t place, size_t at, float wanted)
+{
+    if (p->free)
+        return by_descent_pick(p, at, wanted);
+    const float level = nearbyintf(by_descent_level(p, wanted, at));
+    return (int32_t)by_descent_near(by_descent_level(p, p->weights[place], at), level) +
+           by_descent_zero(p, at);
+}
+
 static void round_block(const struct gptq *g, const struct piece *piece, size_t k, size_t begin,
                         size_t end)
 {
@@ -193,11 +208,8 @@ static void round_block(const struct gptq *g, const struct piece *piece, size_t 
     for (size_t i = end; i-- > begin;) {
         const size_t out = piece->first + k, column = g->order[i].index;
         const size_t at = by_descent_scale_index(p, out, column), place = out * p->columns + column;
-        float level = nearbyintf(by_descent_level(p, wanted[i], at));
-        if (!p->free)
-            level = by_descent_near(by_descent_level(p, p->weights[place], at), level);
-        g->integers[place] = (int32_t)level + by_descent_zero(p, at);
-        errors[i - begin] = p->weights[place] - level * p->scales[at];
+        g->integers[place] = choose_integer(p, place, at, wanted[i]);
+        errors[i - begin] = p->weights[place] - by_descent_value(p, at, g->integers[place]);
         g->path->add(wanted + begin, i - begin, g->factor + i * p->columns + begin, p->columns,
                      &which, 1, errors + i - begin);
     }
@@ -255,6 +267,8 @@ int by_gptq_run(const struct by_descent *problem, struct by_pool *pool, int32_t 
                 struct baryon_error *err)
 {
     struct gptq g = {.problem = problem, .path = by_descent_path_chosen(), .integers = integers};
+    if (problem->grid && problem->grid->offsets)
+        return by_fail(err, BARYON_ERR_USAGE, "GPTQ takes no offsets");
     if (by_descent_check(problem, err) || (problem->columns > BLOCK && by_blas_open(&g.blas, err)))
         return -1;
     int status = round_all(&g, pool, err);

@@ -14,10 +14,12 @@ import tempfile
 
 import numpy as np
 from safetensors.numpy import save_file
+from tokenizers import Tokenizer, models, normalizers, processors, trainers
 
-sys.path[:0] = ["tests", "tests/golden"]
+sys.path[:0] = ["tests", "tests/golden", "tests/lib"]
 from llm_files import byte_tokenizer  # noqa: E402
-from make_llm_logits import LENGTH, LLAMA3, VOCAB, WINDOWS, ids, kept, weights_of  # noqa: E402
+from llm_tokenizer import sentencepiece  # noqa: E402
+from make_llm_logits import LENGTH, LLAMA3, LONG, VOCAB, ids, kept, kept_long, long_ids, weights_of  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 GOLDEN = json.loads(pathlib.Path("tests/golden/llm_logits.json").read_text())
@@ -40,11 +42,11 @@ def write(folder, name, tensors=None, config=()):
 def logits(model, tokens):
     """All logits, or what was wrong."""
     done = subprocess.run(
-        [BUILD / "tests/tools/llm_logits", model, str(LENGTH), *map(str, tokens.ravel())], capture_output=True
+        [BUILD / "tests/tools/llm_logits", model, str(tokens.shape[1]), *map(str, tokens.ravel())], capture_output=True
     )
     if done.returncode:
         return done.stderr.decode().strip()
-    return np.frombuffer(done.stdout, np.float32).reshape(len(tokens), LENGTH, VOCAB)
+    return np.frombuffer(done.stdout, np.float32).reshape(*tokens.shape, VOCAB)
 
 
 def compare(folder, name):
@@ -57,6 +59,12 @@ def compare(folder, name):
     far = np.abs(kept(got).ravel() - want).max()
     if far > CLOSE:
         yield f"logits differ by {far:.2e}, at most {CLOSE} was expected"
+    if "long" in GOLDEN[name]:
+        got = logits(folder / name, long_ids())
+        far = np.inf if isinstance(got, str) else np.abs(kept_long(got).ravel() - np.array(GOLDEN[name]["long"])).max()
+        if far > CLOSE:
+            yield f"logits of {LONG} tokens: {got if isinstance(got, str) else far}"
+        got = logits(folder / name, ids())
     if name not in IN_GGUF:
         return
     gguf = folder / f"{name}.gguf"
@@ -109,6 +117,36 @@ def evaluate(folder):
             yield f"{key} {got}, must be {want}"
     if not 0.001 < said["kl"] < 5 or not np.isclose(said["perplexity"], np.exp(said["loss"])):
         yield f"the divergence of int4 is {said['kl']}, the perplexity {said['perplexity']}"
+
+
+def pieces(folder):
+    """A folder with tokenizer.model alone beside one with the tokenizer.json of the same pieces."""
+    text = (" ".join(pathlib.Path(__file__).read_text().split()) + " Ünïcödé") * 2
+    tok = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+    tok.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    specials = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
+    # Fewer letters than the text has: the others become bytes.
+    tok.train_from_iterator([text], trainers.BpeTrainer(vocab_size=VOCAB, special_tokens=specials, limit_alphabet=24, show_progress=False))
+    tok.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    vocab = sorted(tok.get_vocab(), key=tok.get_vocab().get)
+    kinds = [2, 3, 3] + 256 * [6] + (VOCAB - 259) * [1]
+    for name in ("json", "model"):
+        write(folder / name, "llama")
+    # Of the file only the model counts: special tokens are those of the template.
+    whole = json.loads(tok.to_str())
+    whole["added_tokens"] = whole["added_tokens"][:3]
+    (folder / "json/tokenizer.json").write_text(json.dumps(whole))
+    scores = [0.0] * 259 + [-float(rank) for rank in range(VOCAB - 259)]
+    (folder / "model/tokenizer.model").write_bytes(sentencepiece(list(zip(vocab, scores, kinds))))
+    (folder / "model/tokenizer_config.json").write_text(json.dumps({"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "add_bos_token": True}))
+    (folder / "text").write_text(text)
+    answers = []
+    for name in ("json", "model"):
+        command = ["eval", folder / name, "--text", folder / "text", "--length", "64", "--windows", "4", "--json", "-q"]
+        done = subprocess.run([BUILD / "baryon", "llm", *command], capture_output=True, text=True)
+        answers.append(done.stdout or done.stderr)
+    if answers[0] != answers[1] or json.loads(answers[0])["tokens"] != len(tok.encode(text).ids):
+        yield f"{answers}, {len(tok.encode(text).ids)} tokens"
 
 
 # Changes of a good folder that are refused.
@@ -193,7 +231,7 @@ def main():
         for family in GOLDEN:
             write(folder / family, family)
         checks = [(family, compare(folder, family)) for family in GOLDEN]
-        for what, wrong in [*checks, ("eval", evaluate(folder)), ("experts", uneven(folder)), ("refusals", refusals(folder))]:
+        for what, wrong in [*checks, ("eval", evaluate(folder)), ("experts", uneven(folder)), ("pieces", pieces(folder)), ("refusals", refusals(folder))]:
             wrong = list(wrong)
             count += 1
             failed += bool(wrong)

@@ -13,6 +13,8 @@ import zlib
 import numpy as np
 
 LENGTH, WINDOWS, VOCAB = 48, 2, 320
+# One window that is longer than what attention takes at a time, and than what longrope's short factors are for.
+LONG, LONG_FAMILIES, LONG_TOKENS = 200, ("llama", "mistral", "gemma3", "phi3-long"), (100, 127, 128, 129, 199)
 BASE = {
     "vocab_size": VOCAB, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4,
     "num_key_value_heads": 2, "max_position_embeddings": 256, "tie_word_embeddings": False,
@@ -21,7 +23,7 @@ LLAMA3 = {
     "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
     "original_max_position_embeddings": 64,
 }  # fmt: skip
-SHORT, LONG = [1.0 + 0.1 * i for i in range(8)], [2.0 + i for i in range(8)]
+SHORT, FAR = [1.0 + 0.1 * i for i in range(8)], [2.0 + i for i in range(8)]
 FAMILIES = {
     "llama": ("Llama", {}),
     "llama3": ("Llama", {"rope_scaling": LLAMA3, "rope_theta": 500000.0}),
@@ -34,7 +36,7 @@ FAMILIES = {
     "phi3": ("Phi3", {"pad_token_id": 0}),
     "phi3-long": ("Phi3", {
         "pad_token_id": 0, "max_position_embeddings": 512, "original_max_position_embeddings": 128,
-        "rope_scaling": {"type": "longrope", "short_factor": SHORT, "long_factor": LONG},
+        "rope_scaling": {"type": "longrope", "short_factor": SHORT, "long_factor": FAR},
     }),
     "gemma": ("Gemma", {"head_dim": 32, "tie_word_embeddings": True}),
     "gemma2": ("Gemma2", {"head_dim": 32, "sliding_window": 16, "query_pre_attn_scalar": 24, "tie_word_embeddings": True}),
@@ -68,6 +70,14 @@ def kept(logits):
     return logits[:, 11::12, ::10]
 
 
+def long_ids():
+    return np.random.default_rng(2).integers(0, VOCAB, (1, LONG))
+
+
+def kept_long(logits):
+    return logits[:, LONG_TOKENS, ::10]
+
+
 def record(name):
     import torch
     import transformers
@@ -90,9 +100,11 @@ def record(name):
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
     with torch.no_grad():
         logits = model(torch.tensor(ids())).logits.numpy()
+        far = model(torch.tensor(long_ids())).logits.numpy() if name in LONG_FAMILIES else None
     written = json.loads((folder / "config.json").read_text())
     written.pop("transformers_version", None)
-    return {"config": written, "shapes": shapes, "logits": [round(float(x), 5) for x in kept(logits).ravel()]}
+    made = {"config": written, "shapes": shapes, "logits": [round(float(x), 5) for x in kept(logits).ravel()]}
+    return made | ({} if far is None else {"long": [round(float(x), 5) for x in kept_long(far).ravel()]})
 
 
 def main():

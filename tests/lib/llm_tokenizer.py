@@ -43,6 +43,14 @@ PIECES = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3), ("\u2581", -1.5,
 CHARSMAP = bytes(range(7))
 
 
+def sentencepiece(pieces, prefix=True):
+    """The bytes of a BPE model: (text, score, kind) each."""
+    model = b"".join(
+        _field(1, _field(1, text.encode()) + b"\x15" + struct.pack("<f", score) + _field(3, kind))
+        for text, score, kind in pieces)  # fmt: skip
+    return model + _field(2, _field(3, 2) + _varint(35 << 3) + b"\x01") + _field(3, _field(3, int(prefix)) + _field(4, 0))
+
+
 def write_pieces(folder, unigram=False):
     """tokenizer.model of SentencePiece: BPE, or a unigram model with a normalization."""
     model = b"".join(

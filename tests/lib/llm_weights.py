@@ -119,3 +119,17 @@ def write_model(folder, arrays=None, quantization=None):
     config = CONFIG | ({"quantization_config": quantization} if quantization else {})
     (folder / "config.json").write_text(json.dumps(config, indent=2))
     (folder / "generation_config.json").write_text("{}\n")
+
+
+def calibration_ids(windows=3, length=24):
+    """Windows of ids that give scales of activations."""
+    return (mixed(windows * length, 900) % np.uint64(VOCAB)).astype(np.int64).reshape(windows, length)
+
+
+def evaluation_ids(windows=2, length=24):
+    return (mixed(windows * length, 901) % np.uint64(VOCAB)).astype(np.int64).reshape(windows, length)
+
+
+def kept_logits(logits):
+    """Every sixth token's, for every fourth id."""
+    return logits[:, 5::6, ::4]

@@ -18,7 +18,10 @@ struct line_case {
     struct by_descent_line line;
     float reach[WIDE], residual[WIDE], down[WIDE], up[WIDE], steps[WIDE];
     uint32_t stepped[WIDE];
+    int32_t integers[WIDE];
 };
+
+static const float uneven[] = {-1.5f, -0.75f, 0.125f, 1};
 
 static void line_open(struct line_case *c, const float *gram, size_t count, uint64_t seed)
 {
@@ -37,17 +40,37 @@ static void line_open(struct line_case *c, const float *gram, size_t count, uint
                                        .down = c->down,
                                        .up = c->up,
                                        .steps = c->steps,
-                                       .stepped = c->stepped};
+                                       .stepped = c->stepped,
+                                       .integers = c->integers,
+                                       .turn = 1};
+}
+
+/* The levels are those of a table, and every other case turns them around. */
+static void line_make_far(struct line_case *c, uint64_t seed)
+{
+    struct by_descent_line *line = &c->line;
+    line->table = uneven;
+    line->high = (int32_t)COUNT(uneven) - 1;
+    line->turn = seed % 2 ? -1 : 1;
+    for (size_t i = 0; i < WIDE; i++) {
+        c->integers[i] = (int32_t)by_rng_range(seed, 5, i, 0, line->high);
+        by_descent_distances(uneven, 0, line->high, c->integers[i], line->turn, c->down + i,
+                             c->up + i);
+    }
 }
 
 static void assert_same_steps(const struct by_descent_path *path,
                               const struct by_descent_path *plain, const float *gram, size_t count)
 {
     static struct line_case a, b;
-    for (uint64_t seed = 0; seed < 5; seed++) {
-        const size_t begin = seed * count / 9, end = seed % 2 ? count : count - begin / 2;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        const size_t begin = seed % 5 * count / 9, end = seed % 2 ? count : count - begin / 2;
         line_open(&a, gram, count, seed);
         line_open(&b, gram, count, seed);
+        if (seed >= 5) {
+            line_make_far(&a, seed);
+            line_make_far(&b, seed);
+        }
         path->sweep(&a.line, begin, end, 0.75f);
         plain->sweep(&b.line, begin, end, 0.75f);
         assert_int_equal(a.line.stepped_count, b.line.stepped_count);
@@ -56,6 +79,7 @@ static void assert_same_steps(const struct by_descent_path *path,
         assert_memory_equal(a.up, b.up, sizeof a.up);
         assert_memory_equal(a.steps, b.steps, sizeof a.steps);
         assert_memory_equal(a.stepped, b.stepped, sizeof a.stepped);
+        assert_memory_equal(a.integers, b.integers, sizeof a.integers);
     }
 }
 

@@ -5,7 +5,7 @@
  * One layer's weights are in memory at a time; hidden states of all windows stay. Windows are
  * computed side by side, each by one thread, so that results do not depend on the threads.
  *
- *   open -> begin(ids) -> step(0) ... step(layers - 1) -> logits of a window
+ *   open -> begin(ids) -> step(0) ... step(layers - 1) -> finish -> logits of a window
  */
 #ifndef BY_LLM_DECODER_H
 #define BY_LLM_DECODER_H
@@ -13,6 +13,7 @@
 #include "base/par.h"
 #include "llm/family/family.h"
 #include "llm/layout/source.h"
+#include "llm/scheme/input.h"
 
 /* Matrices and vectors of a layer. */
 enum by_decoder_part {
@@ -42,12 +43,14 @@ enum by_decoder_part {
 /* A matrix with its bias; NULL: there is none. */
 struct by_decoder_place {
     const struct by_llm_weight *weight, *bias;
+    const struct by_llm_input *input; /* how its inputs are rounded; NULL: not at all */
 };
 
 struct by_decoder_layer {
     struct by_decoder_place parts[BY_PARTS];
     struct by_decoder_place *experts; /* gate, up, down of each; NULL: none */
     int64_t window;                   /* 0: all tokens before are seen */
+    const struct by_llm_cache *cache; /* how keys and values are rounded; NULL: not at all */
     size_t rope;                      /* which of the two */
 };
 
@@ -55,8 +58,9 @@ enum by_decoder_act { BY_ACT_SILU, BY_ACT_GELU, BY_ACT_GELU_TANH };
 
 /* Angles of a token at place p: p * frequency. */
 struct by_decoder_rope {
-    float *frequencies; /* one for each pair */
-    size_t pairs;
+    float *frequencies; /* one for each pair, of texts up to `near` tokens */
+    float *far;         /* of longer ones */
+    size_t pairs, near;
     float attention; /* factor of both */
 };
 
@@ -77,17 +81,62 @@ struct by_decoder {
 int by_decoder_open(struct by_decoder *decoder, const struct by_llm_source *source,
                     const struct by_doc_node *config, struct baryon_error *err);
 void by_decoder_close(struct by_decoder *decoder);
+/* From now on inputs of linear layers, keys and values are rounded as the checkpoint says. *count:
+ * of how many linear layers. */
+int by_decoder_simulate(struct by_decoder *decoder, size_t *count, struct baryon_error *err);
+
+/* A matrix in memory, [rows][columns]; bias may be NULL, weight NULL: there is none. */
+struct by_decoder_matrix {
+    float *weight, *bias;
+    size_t rows, columns;
+    const struct by_decoder_place *place;
+};
+
+/* A layer in memory. */
+struct by_decoder_loaded {
+    struct by_decoder_matrix parts[BY_PARTS];
+    struct by_decoder_matrix *experts; /* gate, up, down of each; NULL: none */
+    float *values;                     /* all of them, behind each other */
+};
+
+/* Inputs that linears of a layer share, in the order in which they come about. */
+enum by_decoder_input {
+    BY_INPUT_ATTENTION, /* of q, k, v */
+    BY_INPUT_O,
+    BY_INPUT_FEED, /* of gate and up, of routers and of all experts */
+    BY_INPUT_DOWN,
+    BY_INPUTS,
+};
+
+/*
+ * Sees what goes into each linear layer of the decoder's layers, and what comes out: `tokens` rows,
+ * those of `out` are `stride` floats apart. And keys and values as attention takes them, `columns`
+ * floats a token. Threads call it at once, with different windows.
+ */
+struct by_decoder_watch {
+    int (*linear)(void *context, size_t window, const struct by_decoder_place *place,
+                  const float *in, size_t tokens, const float *out, size_t stride,
+                  struct baryon_error *err);
+    int (*cache)(void *context, size_t window, size_t layer, const float *keys, const float *values,
+                 size_t tokens, size_t columns, size_t stride, struct baryon_error *err);
+    void *context;
+};
 
 /* Texts in windows of equal length, on their way through the layers. */
 struct by_decoder_run {
     const struct by_decoder *decoder;
     struct by_pool *pool;
     size_t windows, length;
-    float *states;  /* [windows][length][hidden] */
-    float *weights; /* of a layer, behind each other */
-    float *head;    /* the embedding or the head, once the layers are done */
+    float *states; /* [windows][length][hidden] */
+    struct by_decoder_loaded loaded;
+    size_t capacity; /* of its values, in floats */
+    /* Of by_decoder_enter(), once it was called. */
+    float *inputs; /* [windows][length][columns], windows `width * length` floats apart */
+    float *chosen; /* [windows][length][experts]: weights of experts, 0 of others */
+    size_t width;
+    const struct by_decoder_watch *watch; /* NULL: nobody; set after by_decoder_begin() */
+    float *head;                          /* the embedding or the head, once the layers are done */
     float *norm;
-    size_t capacity; /* of weights, in floats */
 };
 
 /* ids: windows * length of them, each below decoder->vocab. */
@@ -95,6 +144,25 @@ int by_decoder_begin(struct by_decoder_run *run, const struct by_decoder *decode
                      const uint32_t *ids, size_t windows, size_t length, struct by_pool *pool,
                      struct baryon_error *err);
 int by_decoder_step(struct by_decoder_run *run, size_t layer, struct baryon_error *err);
+/* A layer in parts, for those who look at inputs: its weights into run->loaded; inputs one after
+ * the other into run->inputs, each with the weights behind the one before; BY_INPUTS leaves the
+ * layer. `loaded` may be that of another run, and change in between.
+ *
+ * Of a layer with experts an input of down has a slot for each expert that the token chose, in
+ * their order, and one of the shared expert behind them. */
+int by_decoder_load(struct by_decoder_run *run, size_t layer, struct baryon_error *err);
+int by_decoder_enter(struct by_decoder_run *run, size_t layer,
+                     const struct by_decoder_loaded *loaded, enum by_decoder_input input,
+                     struct baryon_error *err);
+/* Floats of a token's input. */
+size_t by_decoder_input_columns(const struct by_decoder *decoder,
+                                const struct by_decoder_loaded *loaded,
+                                enum by_decoder_input input);
+/* Floats of a slot: those of the widest expert. */
+size_t by_decoder_slot_columns(const struct by_decoder *decoder,
+                               const struct by_decoder_loaded *loaded);
+/* The slot of an expert among those that a token chose, whose weights these are. */
+size_t by_decoder_slot(const float *chosen, size_t expert);
 /* After all layers: reads the head. */
 int by_decoder_finish(struct by_decoder_run *run, struct baryon_error *err);
 /* Logits of tokens [first, first + count) of a window: count * vocab floats. Threads may do so at

@@ -4,6 +4,7 @@
  *   config.c        config.json: sizes, scales, windows
  *   rope.c          frequencies of rotary positions
  *   places.c        which weight is what
+ *   simulate.c      which inputs are rounded
  *   run.c           windows through the layers
  *   layer.c         one layer of one window
  *   attention.c     its attention
@@ -15,23 +16,13 @@
 #include "base/blas.h"
 #include "llm/decoder/decoder.h"
 
+#define BY_DECODER_BLOCK 128 /* tokens whose scores of attention are in memory at a time */
+
 int by_decoder_config(struct by_decoder *d, const struct by_doc_node *config,
                       struct baryon_error *err);
 int by_decoder_ropes(struct by_decoder *d, const struct by_doc_node *config,
                      struct baryon_error *err);
 int by_decoder_places(struct by_decoder *d, struct baryon_error *err);
-
-/* A matrix in memory, [rows][columns]; bias may be NULL. */
-struct by_decoder_matrix {
-    const float *weight, *bias;
-    size_t rows, columns;
-};
-
-/* A layer in memory. */
-struct by_decoder_loaded {
-    struct by_decoder_matrix parts[BY_PARTS];
-    struct by_decoder_matrix *experts;
-};
 
 /* One window in one layer; everything that a thread needs. */
 struct by_decoder_work {
@@ -39,22 +30,35 @@ struct by_decoder_work {
     const struct by_decoder_layer *layer;
     const struct by_decoder_loaded *loaded;
     const struct by_blas *blas;
-    size_t length;
-    float *state; /* [length][hidden] */
+    const struct by_decoder_watch *watch; /* NULL: nobody */
+    size_t length, window;
+    float *state;  /* [length][hidden] */
+    float *inputs; /* [length][columns]: of the linears that come next */
+    float *chosen; /* [length][experts] */
     float *scratch;
     size_t used; /* of scratch, in floats */
+    int status;  /* -1: err is filled */
+    struct baryon_error *err;
 };
 
 /* Zeroed never; NULL cannot come out, by_decoder_scratch() says how much there has to be. */
 float *by_decoder_take(struct by_decoder_work *work, size_t count);
 size_t by_decoder_scratch(const struct by_decoder *d, size_t length);
-/* out[tokens][rows] = in[tokens][columns] * weight' + bias. */
-void by_decoder_multiply(const struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
-                         const float *in, size_t tokens, float *out);
+/* out[tokens][rows] = in[tokens][columns] * weight' + bias; rows of out are `stride` floats
+ * apart. */
+void by_decoder_multiply(struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
+                         const float *in, size_t tokens, float *out, size_t stride);
 void by_decoder_norm(const struct by_decoder *d, const float *weight, const float *in, size_t count,
                      size_t width, float *out);
-void by_decoder_attention(struct by_decoder_work *work, const float *in, float *out);
-void by_decoder_feed_forward(struct by_decoder_work *work, const float *in, float *out);
-void by_decoder_layer(struct by_decoder_work *work);
+/* From the inputs to those of o. */
+void by_decoder_attention(struct by_decoder_work *work);
+/* From the inputs to those of down, with experts: chooses them. */
+void by_decoder_gates(struct by_decoder_work *work);
+/* What down makes of the inputs. */
+void by_decoder_down(struct by_decoder_work *work, float *out);
+/* From one input to the next; BY_INPUTS: to the state behind the layer. */
+void by_decoder_next(struct by_decoder_work *work, enum by_decoder_input input);
+/* Floats of a token that inputs have at most. */
+size_t by_decoder_width(const struct by_decoder *d);
 
 #endif

@@ -3,26 +3,70 @@
 
 #include <math.h>
 
-static size_t greatest_rows(size_t rows, const struct by_decoder_place *place)
+static size_t rows_of(const struct by_decoder_place *place)
 {
-    return place->weight && place->weight->rows > rows ? place->weight->rows : rows;
+    return place->weight ? place->weight->rows : 0;
+}
+
+static size_t wider(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Outputs of the widest gate, of a feed-forward part, of experts and of what all tokens take. */
+struct inner {
+    size_t plain, expert, shared;
+};
+
+static struct inner greatest_inner(const struct by_decoder *d)
+{
+    struct inner inner = {0};
+    for (size_t i = 0; i < d->layers; i++) {
+        const struct by_decoder_layer *layer = &d->layer[i];
+        inner.plain = wider(inner.plain, rows_of(&layer->parts[BY_PART_GATE]));
+        inner.plain = wider(inner.plain, rows_of(&layer->parts[BY_PART_GATE_UP]) / 2);
+        inner.shared = wider(inner.shared, rows_of(&layer->parts[BY_PART_SHARED_GATE]));
+        for (size_t k = 0; layer->experts && k < d->experts; k++)
+            inner.expert = wider(inner.expert, rows_of(&layer->experts[3 * k]));
+    }
+    return inner;
+}
+
+size_t by_decoder_width(const struct by_decoder *d)
+{
+    const struct inner inner = greatest_inner(d);
+    const size_t feed = wider(inner.plain, d->top_k * inner.expert + inner.shared);
+    return wider(wider(d->hidden, d->heads * d->head_dim), feed);
+}
+
+static size_t columns_rounded(const struct by_decoder_place *place)
+{
+    return place->input ? place->weight->columns : 0;
+}
+
+/* Columns of the widest input that is rounded, by one linear at a time. */
+static size_t greatest_rounded(const struct by_decoder *d)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < d->layers; i++) {
+        const struct by_decoder_layer *layer = &d->layer[i];
+        for (size_t k = 0; k < BY_PARTS; k++)
+            most = wider(most, columns_rounded(&layer->parts[k]));
+        for (size_t k = 0; layer->experts && k < 3 * d->experts; k++)
+            most = wider(most, columns_rounded(&layer->experts[k]));
+    }
+    return most;
 }
 
 /* Room that a window takes in a layer, in floats: see the calls of by_decoder_take(). */
 size_t by_decoder_scratch(const struct by_decoder *d, size_t length)
 {
-    size_t inner = 0, wide = (d->heads + 2 * d->kv_heads) * d->head_dim;
-    for (size_t i = 0; i < d->layers; i++) {
-        const struct by_decoder_layer *layer = &d->layer[i];
-        inner = greatest_rows(inner, &layer->parts[BY_PART_GATE]);
-        inner = greatest_rows(inner, &layer->parts[BY_PART_GATE_UP]);
-        inner = greatest_rows(inner, &layer->parts[BY_PART_SHARED_GATE]);
-        for (size_t k = 0; layer->experts && k < d->experts; k++)
-            inner = greatest_rows(inner, &layer->experts[3 * k]);
-    }
-    const size_t attention = length * (wide + d->heads * d->head_dim) + length * length;
-    const size_t feed = length * (2 * inner + 2 * d->hidden + d->experts + 2);
-    return 2 * length * d->hidden + (attention > feed ? attention : feed);
+    const struct inner inner = greatest_inner(d);
+    const size_t wide = (d->heads + 2 * d->kv_heads) * d->head_dim;
+    const size_t most = wider(inner.plain, wider(inner.expert, inner.shared));
+    const size_t attention = length * (wide + BY_DECODER_BLOCK);
+    const size_t feed = length * (2 * most + 3 * d->hidden + 2);
+    return wider(attention, feed) + length * greatest_rounded(d);
 }
 
 float *by_decoder_take(struct by_decoder_work *work, size_t count)
@@ -32,15 +76,36 @@ float *by_decoder_take(struct by_decoder_work *work, size_t count)
     return taken;
 }
 
-void by_decoder_multiply(const struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
-                         const float *in, size_t tokens, float *out)
+/* The inputs as the matrix takes them: in, or rounded in memory that is taken. */
+static const float *inputs_of(struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
+                              const float *in, size_t tokens)
+{
+    const struct by_llm_input *input = matrix->place->input;
+    if (!input || work->status)
+        return in;
+    float *rounded = by_decoder_take(work, tokens * matrix->columns);
+    work->status = by_llm_input_round(input, in, tokens, matrix->columns, rounded, work->err)
+                       ? by_err_in(work->err, "%s", matrix->place->weight->layer)
+                       : 0;
+    return work->status ? in : rounded;
+}
+
+void by_decoder_multiply(struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
+                         const float *in, size_t tokens, float *out, size_t stride)
 {
     const int rows = (int)matrix->rows, columns = (int)matrix->columns;
+    const struct by_decoder_watch *watch = work->watch;
+    const size_t kept = work->used;
     work->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)tokens, rows,
-                      columns, 1, in, columns, matrix->weight, columns, 0, out, rows);
+                      columns, 1, inputs_of(work, matrix, in, tokens), columns, matrix->weight,
+                      columns, 0, out, (int)stride);
+    work->used = kept;
     for (size_t t = 0; matrix->bias && t < tokens; t++)
         for (size_t i = 0; i < matrix->rows; i++)
-            out[t * matrix->rows + i] += matrix->bias[i];
+            out[t * stride + i] += matrix->bias[i];
+    if (watch && !work->status)
+        work->status = watch->linear(watch->context, work->window, matrix->place, in, tokens, out,
+                                     stride, work->err);
 }
 
 void by_decoder_norm(const struct by_decoder *d, const float *weight, const float *in, size_t count,
@@ -67,22 +132,77 @@ static void add_result(const struct by_decoder_work *work, const struct by_decod
         work->state[i] += result[i];
 }
 
-void by_decoder_layer(struct by_decoder_work *work)
+static bool has_sandwich(const struct by_decoder_work *work)
 {
-    const struct by_decoder *d = work->d;
+    return work->loaded->parts[BY_PART_NORM_BEFORE_FFN].weight != NULL;
+}
+
+static void norm_state(const struct by_decoder_work *work, enum by_decoder_part part)
+{
+    by_decoder_norm(work->d, work->loaded->parts[part].weight, work->state, work->length,
+                    work->d->hidden, work->inputs);
+}
+
+static void leave_attention(struct by_decoder_work *work)
+{
+    float *out = by_decoder_take(work, work->length * work->d->hidden);
     const struct by_decoder_matrix *parts = work->loaded->parts;
-    const bool sandwich = parts[BY_PART_NORM_BEFORE_FFN].weight != NULL;
+    by_decoder_multiply(work, &parts[BY_PART_O], work->inputs, work->length, out, work->d->hidden);
+    add_result(work, has_sandwich(work) ? &parts[BY_PART_NORM_MIDDLE] : NULL, out);
+}
+
+static void leave_feed_forward(struct by_decoder_work *work)
+{
+    float *out = by_decoder_take(work, work->length * work->d->hidden);
+    const struct by_decoder_matrix *norm = &work->loaded->parts[BY_PART_NORM_AFTER_FFN];
+    by_decoder_down(work, out);
+    add_result(work, norm->weight ? norm : NULL, out);
+}
+
+void by_decoder_next(struct by_decoder_work *work, enum by_decoder_input input)
+{
     work->used = 0;
-    float *in = by_decoder_take(work, work->length * d->hidden);
-    float *out = by_decoder_take(work, work->length * d->hidden);
-    const size_t kept = work->used;
-    by_decoder_norm(d, parts[BY_PART_NORM_IN].weight, work->state, work->length, d->hidden, in);
-    by_decoder_attention(work, in, out);
-    add_result(work, sandwich ? &parts[BY_PART_NORM_MIDDLE] : NULL, out);
-    work->used = kept;
-    by_decoder_norm(d, parts[sandwich ? BY_PART_NORM_BEFORE_FFN : BY_PART_NORM_MIDDLE].weight,
-                    work->state, work->length, d->hidden, in);
-    by_decoder_feed_forward(work, in, out);
-    add_result(work, parts[BY_PART_NORM_AFTER_FFN].weight ? &parts[BY_PART_NORM_AFTER_FFN] : NULL,
-               out);
+    switch (input) {
+    case BY_INPUT_ATTENTION:
+        norm_state(work, BY_PART_NORM_IN);
+        break;
+    case BY_INPUT_O:
+        by_decoder_attention(work);
+        break;
+    case BY_INPUT_FEED:
+        leave_attention(work);
+        norm_state(work, has_sandwich(work) ? BY_PART_NORM_BEFORE_FFN : BY_PART_NORM_MIDDLE);
+        break;
+    case BY_INPUT_DOWN:
+        by_decoder_gates(work);
+        break;
+    case BY_INPUTS:
+        leave_feed_forward(work);
+        break;
+    }
+}
+
+size_t by_decoder_slot_columns(const struct by_decoder *decoder,
+                               const struct by_decoder_loaded *loaded)
+{
+    size_t widest = 0;
+    for (size_t i = 0; loaded->experts && i < decoder->experts; i++)
+        widest = wider(widest, loaded->experts[3 * i + 2].columns);
+    return widest;
+}
+
+size_t by_decoder_input_columns(const struct by_decoder *decoder,
+                                const struct by_decoder_loaded *loaded, enum by_decoder_input input)
+{
+    const struct by_decoder_matrix *parts = loaded->parts;
+    switch (input) {
+    case BY_INPUT_O:
+        return parts[BY_PART_O].columns;
+    case BY_INPUT_DOWN:
+        return loaded->experts ? decoder->top_k * by_decoder_slot_columns(decoder, loaded) +
+                                     parts[BY_PART_SHARED_DOWN].columns
+                               : parts[BY_PART_DOWN].columns;
+    default:
+        return decoder->hidden;
+    }
 }

@@ -191,6 +191,15 @@ static int check_gated(const struct by_decoder *d, const struct by_decoder_place
                : 0;
 }
 
+/* Weights of experts are in the inputs of down, where a bias would not get them. */
+static int check_down(const struct by_decoder_place *down, struct baryon_error *err)
+{
+    return down->bias
+               ? by_fail(err, BARYON_ERR_UNSUPPORTED,
+                         "tensor %s: experts with a bias of down cannot be run", down->bias->name)
+               : 0;
+}
+
 static int check_feed_forward(const struct by_decoder *d, const struct by_decoder_layer *layer,
                               struct baryon_error *err)
 {
@@ -199,12 +208,14 @@ static int check_feed_forward(const struct by_decoder *d, const struct by_decode
     if (parts[BY_PART_SHARED_GATE].weight &&
         (check_gated(d, &parts[BY_PART_SHARED_GATE], &parts[BY_PART_SHARED_UP],
                      &parts[BY_PART_SHARED_DOWN], err) ||
+         check_down(&parts[BY_PART_SHARED_DOWN], err) ||
          (shared->weight && check_shape(shared, 1, d->hidden, "the shared router", err))))
         return -1;
     if (layer->experts) {
         for (size_t i = 0; i < d->experts; i++)
             if (check_gated(d, &layer->experts[3 * i], &layer->experts[3 * i + 1],
-                            &layer->experts[3 * i + 2], err))
+                            &layer->experts[3 * i + 2], err) ||
+                check_down(&layer->experts[3 * i + 2], err))
                 return -1;
         return check_shape(&parts[BY_PART_ROUTER], d->experts, d->hidden, "the router", err);
     }

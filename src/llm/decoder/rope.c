@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#define LENGTH_MAX 1e9 /* tokens of a window */
+
 static const struct by_doc_node *rope_map(const struct by_doc_node *config, const char *kind)
 {
     const struct by_doc_node *map = by_doc_get(config, "rope_parameters");
@@ -24,32 +26,44 @@ static void divide_by(struct by_decoder_rope *rope, const float *by)
         rope->frequencies[i] /= by[i];
 }
 
-/* longrope: a factor for each pair, those of short texts. */
-static int divide_by_list(struct by_decoder *d, struct by_decoder_rope *rope,
-                          const struct by_doc_node *config, const struct by_doc_node *map,
-                          struct baryon_error *err)
+/* A factor for each pair. */
+static int divide_by_list(float *frequencies, size_t pairs, const struct by_doc_node *map,
+                          const char *key, struct baryon_error *err)
 {
-    const struct by_doc_node *list = by_doc_get(map, "short_factor");
-    double most = 0, original = 0, attention = 0;
-    if (!list || list->kind != BY_DOC_LIST || list->count != rope->pairs)
+    const struct by_doc_node *list = by_doc_get(map, key);
+    if (!list || list->kind != BY_DOC_LIST || list->count != pairs)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "config.json: rope_scaling.short_factor must be a list of %zu numbers",
-                       rope->pairs);
-    float *by = by_arena_alloc(&d->arena, rope->pairs, sizeof *by, err);
-    if (!by)
-        return -1;
-    for (size_t i = 0; i < rope->pairs; i++) {
+                       "config.json: rope_scaling.%s must be a list of %zu numbers", key, pairs);
+    for (size_t i = 0; i < pairs; i++) {
         double value = 0;
         if (list->items[i]->kind != BY_DOC_SCALAR ||
             !by_parse_double(list->items[i]->text, &value) || !(value > 0))
             return by_fail(err, BARYON_ERR_INPUT,
-                           "config.json: rope_scaling.short_factor[%zu] must be above 0", i);
-        by[i] = (float)value;
+                           "config.json: rope_scaling.%s[%zu] must be above 0", key, i);
+        frequencies[i] /= (float)value;
     }
-    divide_by(rope, by);
+    return 0;
+}
+
+/* longrope: factors of short and of long texts. */
+static int divide_by_lists(struct by_decoder *d, struct by_decoder_rope *rope,
+                           const struct by_doc_node *config, const struct by_doc_node *map,
+                           struct baryon_error *err)
+{
+    double most = 0, original = 0, attention = 0;
     by_hf_number(config, "max_position_embeddings", &most);
     if (!by_hf_number(map, "original_max_position_embeddings", &original))
         by_hf_number(config, "original_max_position_embeddings", &original);
+    if (original >= 1 && original < LENGTH_MAX) {
+        rope->near = (size_t)original;
+        rope->far = by_arena_alloc(&d->arena, rope->pairs, sizeof *rope->far, err);
+        if (!rope->far)
+            return -1;
+        memcpy(rope->far, rope->frequencies, rope->pairs * sizeof *rope->far);
+    }
+    if (divide_by_list(rope->frequencies, rope->pairs, map, "short_factor", err) ||
+        (rope->far && divide_by_list(rope->far, rope->pairs, map, "long_factor", err)))
+        return -1;
     if (by_hf_number(map, "attention_factor", &attention) && attention > 0)
         rope->attention = (float)attention;
     else if (original > 1 && most > original)
@@ -80,7 +94,7 @@ static int scale(struct by_decoder *d, struct by_decoder_rope *rope,
         return 0;
     }
     if (by_has_word("longrope su", type))
-        return divide_by_list(d, rope, config, map, err);
+        return divide_by_lists(d, rope, config, map, err);
     if (strcmp(type, "linear") != 0 || !by_hf_number(map, "factor", &factor) || !(factor > 0))
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "config.json: rope_type is %s, must be default, linear, dynamic, llama3 or "
@@ -105,6 +119,7 @@ static int make_rope(struct by_decoder *d, struct by_decoder_rope *rope,
                        "an even number of at least 2 values");
     rope->pairs = (size_t)dims / 2;
     rope->attention = 1;
+    rope->near = SIZE_MAX;
     rope->frequencies = by_arena_alloc(&d->arena, rope->pairs, sizeof *rope->frequencies, err);
     for (size_t i = 0; rope->frequencies && i < rope->pairs; i++)
         rope->frequencies[i] = 1.0f / powf((float)theta, (float)(2 * i) / (float)dims);

@@ -76,7 +76,7 @@ static int load_place(const struct by_decoder_run *run, const struct by_decoder_
                       struct by_decoder_matrix *matrix, float **free, struct baryon_error *err)
 {
     const struct by_llm_weight *weights[2] = {place->weight, place->bias};
-    const float *at[2] = {NULL, NULL};
+    float *at[2] = {NULL, NULL};
     for (size_t i = 0; i < 2; i++) {
         if (!weights[i])
             continue;
@@ -86,21 +86,29 @@ static int load_place(const struct by_decoder_run *run, const struct by_decoder_
         *free += weights[i]->rows * weights[i]->columns;
     }
     *matrix = (struct by_decoder_matrix){at[0], at[1], place->weight ? place->weight->rows : 0,
-                                         place->weight ? place->weight->columns : 0};
+                                         place->weight ? place->weight->columns : 0, place};
     return 0;
 }
 
-static int load_layer(const struct by_decoder_run *run, const struct by_decoder_layer *layer,
-                      struct by_decoder_loaded *loaded, struct baryon_error *err)
+int by_decoder_load(struct by_decoder_run *run, size_t layer, struct baryon_error *err)
 {
-    float *free = run->weights;
-    for (size_t i = 0; i < BY_PARTS; i++)
-        if (load_place(run, &layer->parts[i], &loaded->parts[i], &free, err))
-            return -1;
-    for (size_t i = 0; layer->experts && i < 3 * run->decoder->experts; i++)
-        if (load_place(run, &layer->experts[i], &loaded->experts[i], &free, err))
-            return -1;
-    return 0;
+    const struct by_decoder_layer *from = &run->decoder->layer[layer];
+    struct by_decoder_loaded *loaded = &run->loaded;
+    if (!loaded->values)
+        loaded->values = by_alloc(run->capacity, sizeof *loaded->values, err);
+    float *free = loaded->values;
+    int status = free ? 0 : -1;
+    for (size_t i = 0; i < BY_PARTS && !status; i++)
+        status = load_place(run, &from->parts[i], &loaded->parts[i], &free, err);
+    by_free(loaded->experts);
+    loaded->experts = NULL;
+    if (from->experts && !status) {
+        loaded->experts = by_alloc_zero(3 * run->decoder->experts, sizeof *loaded->experts, err);
+        status = loaded->experts ? 0 : -1;
+    }
+    for (size_t i = 0; loaded->experts && i < 3 * run->decoder->experts && !status; i++)
+        status = load_place(run, &from->experts[i], &loaded->experts[i], &free, err);
+    return status ? by_err_in(err, "layer %zu", layer) : 0;
 }
 
 /* --- Windows --- */
@@ -149,33 +157,58 @@ int by_decoder_begin(struct by_decoder_run *run, const struct by_decoder *decode
         return by_fail(err, BARYON_ERR_NOMEM, "%zu windows of %zu tokens are too many", windows,
                        length);
     run->states = by_alloc(tokens, sizeof *run->states, err);
-    run->weights = run->states ? by_alloc(run->capacity, sizeof *run->weights, err) : NULL;
-    return run->weights ? embed(run, ids, err) : -1;
+    return run->states ? embed(run, ids, err) : -1;
 }
 
 struct stepping {
     struct by_decoder_run *run;
-    const struct by_decoder_layer *layer;
+    size_t layer;
     const struct by_decoder_loaded *loaded;
     const struct by_blas *blas;
+    enum by_decoder_input from, to; /* inputs that are computed */
 };
+
+/* Where a window's inputs are, between the calls of by_decoder_enter(); else in the scratch. */
+static void place_inputs(const struct by_decoder_run *run, size_t window,
+                         struct by_decoder_work *work)
+{
+    const struct by_decoder *d = run->decoder;
+    if (!run->inputs)
+        return;
+    work->inputs = run->inputs + window * run->length * run->width;
+    work->chosen = run->chosen + window * run->length * d->experts;
+}
 
 static int step_windows(void *context, size_t begin, size_t end, unsigned worker,
                         struct baryon_error *err)
 {
     const struct stepping *s = context;
-    const struct by_decoder *d = s->run->decoder;
-    const size_t size = by_decoder_scratch(d, s->run->length);
+    const struct by_decoder_run *run = s->run;
+    const struct by_decoder *d = run->decoder;
+    const size_t size = by_decoder_scratch(d, run->length);
+    const size_t kept = run->inputs ? 0 : run->length * (by_decoder_width(d) + d->experts);
     (void)worker;
-    struct by_decoder_work work = {
-        .d = d, .layer = s->layer, .loaded = s->loaded, .blas = s->blas, .length = s->run->length};
-    work.scratch = by_alloc(size, sizeof *work.scratch, err);
-    for (size_t i = begin; work.scratch && i < end; i++) {
-        work.state = s->run->states + i * s->run->length * d->hidden;
-        by_decoder_layer(&work);
+    struct by_decoder_work work = {.d = d,
+                                   .layer = &d->layer[s->layer],
+                                   .loaded = s->loaded,
+                                   .blas = s->blas,
+                                   .watch = run->watch,
+                                   .length = run->length,
+                                   .err = err};
+    float *room = by_alloc(size + kept, sizeof *room, err);
+    work.scratch = room;
+    work.inputs = room ? room + size : NULL;
+    work.chosen = room ? work.inputs + run->length * by_decoder_width(d) : NULL;
+    work.status = room ? 0 : -1;
+    for (size_t i = begin; !work.status && i < end; i++) {
+        work.window = i;
+        work.state = run->states + i * run->length * d->hidden;
+        place_inputs(run, i, &work);
+        for (enum by_decoder_input input = s->from; input <= s->to; input++)
+            by_decoder_next(&work, input);
     }
-    by_free(work.scratch);
-    return work.scratch ? 0 : -1;
+    by_free(room);
+    return work.status;
 }
 
 static int check_states(const struct by_decoder_run *run, struct baryon_error *err)
@@ -189,27 +222,44 @@ static int check_states(const struct by_decoder_run *run, struct baryon_error *e
     return 0;
 }
 
+static int step_all(struct stepping *stepping, struct baryon_error *err)
+{
+    struct by_decoder_run *run = stepping->run;
+    if (by_blas_open(&stepping->blas, err) ||
+        by_par_for(run->pool, run->windows, 1, step_windows, stepping, err))
+        return -1;
+    return stepping->to == BY_INPUTS ? check_states(run, err) : 0;
+}
+
 int by_decoder_step(struct by_decoder_run *run, size_t layer, struct baryon_error *err)
 {
-    struct by_decoder_loaded loaded = {0};
-    struct stepping stepping = {run, &run->decoder->layer[layer], &loaded, NULL};
-    if (by_blas_open(&stepping.blas, err))
+    struct stepping stepping = {run, layer, &run->loaded, NULL, BY_INPUT_ATTENTION, BY_INPUTS};
+    if (by_decoder_load(run, layer, err))
         return -1;
-    loaded.experts = by_alloc_zero(3 * run->decoder->experts, sizeof *loaded.experts, err);
-    int status = loaded.experts ? load_layer(run, stepping.layer, &loaded, err) : -1;
-    if (!status)
-        status = by_par_for(run->pool, run->windows, 1, step_windows, &stepping, err);
-    if (!status)
-        status = check_states(run, err);
-    by_free(loaded.experts);
-    return status ? by_err_in(err, "layer %zu", layer) : 0;
+    return step_all(&stepping, err) ? by_err_in(err, "layer %zu", layer) : 0;
+}
+
+int by_decoder_enter(struct by_decoder_run *run, size_t layer,
+                     const struct by_decoder_loaded *loaded, enum by_decoder_input input,
+                     struct baryon_error *err)
+{
+    struct stepping stepping = {run, layer, loaded, NULL, input, input};
+    const size_t tokens = run->windows * run->length;
+    if (!run->inputs) {
+        run->width = by_decoder_width(run->decoder);
+        run->inputs = by_alloc(tokens * run->width, sizeof *run->inputs, err);
+        run->chosen = by_alloc_zero(tokens * run->decoder->experts + 1, sizeof *run->chosen, err);
+        if (!run->inputs || !run->chosen)
+            return -1;
+    }
+    return step_all(&stepping, err) ? by_err_in(err, "layer %zu", layer) : 0;
 }
 
 int by_decoder_finish(struct by_decoder_run *run, struct baryon_error *err)
 {
     const struct by_decoder *d = run->decoder;
-    by_free(run->weights);
-    run->weights = NULL;
+    by_free(run->loaded.values);
+    run->loaded.values = NULL;
     run->head = by_alloc(d->vocab * d->hidden, sizeof *run->head, err);
     run->norm = run->head ? by_alloc(d->hidden, sizeof *run->norm, err) : NULL;
     return run->norm && !read_weight(run, d->head.weight, run->head, err) &&
@@ -230,6 +280,10 @@ int by_decoder_logits(const struct by_decoder_run *run, size_t window, size_t fi
         return -1;
     by_decoder_norm(d, run->norm, run->states + (window * run->length + first) * d->hidden, count,
                     d->hidden, in);
+    if (d->head.input && by_llm_input_round(d->head.input, in, count, d->hidden, in, err)) {
+        by_free(in);
+        return by_err_in(err, "%s", d->head.weight->layer);
+    }
     blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)count, (int)d->vocab,
                 (int)d->hidden, 1, in, (int)d->hidden, run->head, (int)d->hidden, 0, logits,
                 (int)d->vocab);
@@ -243,7 +297,10 @@ int by_decoder_logits(const struct by_decoder_run *run, size_t window, size_t fi
 void by_decoder_end(struct by_decoder_run *run)
 {
     by_free(run->states);
-    by_free(run->weights);
+    by_free(run->loaded.values);
+    by_free(run->loaded.experts);
+    by_free(run->inputs);
+    by_free(run->chosen);
     by_free(run->head);
     by_free(run->norm);
     *run = (struct by_decoder_run){0};

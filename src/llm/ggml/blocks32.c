@@ -196,6 +196,24 @@ static void encode_blocks(const struct form *form, const float *in, size_t count
         round_blocks(form, in, count, out);
 }
 
+/* --- Parts --- */
+
+static void take_apart(const struct form *form, const uint8_t *block, struct by_ggml_parts *parts)
+{
+    parts->scales[0] = parts->mins[0] = 1;
+    parts->halves[0] = by_half_get(block);
+    parts->halves[1] = form->has_min ? -by_half_get(block + 2) : 0;
+    get_levels(form, block, parts->levels);
+}
+
+static void put_together(const struct form *form, const struct by_ggml_parts *parts, uint8_t *block)
+{
+    by_half_put(block, parts->halves[0]);
+    if (form->has_min)
+        by_half_put(block + 2, -parts->halves[1]);
+    put_levels(form, parts->levels, block);
+}
+
 #define TYPE(name)                                                                                 \
     void by_decode_##name(const uint8_t *in, size_t count, float *out)                             \
     {                                                                                              \
@@ -204,6 +222,14 @@ static void encode_blocks(const struct form *form, const float *in, size_t count
     void by_encode_##name(const float *in, size_t count, const float *importance, uint8_t *out)    \
     {                                                                                              \
         encode_blocks(&name, in, count, importance, out);                                          \
+    }                                                                                              \
+    void by_apart_##name(const uint8_t *block, struct by_ggml_parts *parts)                        \
+    {                                                                                              \
+        take_apart(&name, block, parts);                                                           \
+    }                                                                                              \
+    void by_together_##name(const struct by_ggml_parts *parts, uint8_t *block)                     \
+    {                                                                                              \
+        put_together(&name, parts, block);                                                         \
     }
 
 TYPE(q4_0)
@@ -237,4 +263,19 @@ void by_encode_q8_0(const float *in, size_t count, const float *importance, uint
         by_half_put(out, scale);
         path->round_away(in + i, inverse_of(scale), out + 2);
     }
+}
+
+void by_apart_q8_0(const uint8_t *block, struct by_ggml_parts *parts)
+{
+    parts->scales[0] = 1;
+    parts->halves[0] = by_half_get(block);
+    for (size_t i = 0; i < BLOCK; i++)
+        parts->levels[i] = block[2 + i] ^ 0x80;
+}
+
+void by_together_q8_0(const struct by_ggml_parts *parts, uint8_t *block)
+{
+    by_half_put(block, parts->halves[0]);
+    for (size_t i = 0; i < BLOCK; i++)
+        block[2 + i] = parts->levels[i] ^ 0x80;
 }

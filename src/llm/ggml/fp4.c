@@ -107,6 +107,35 @@ void by_encode_mxfp4(const float *in, size_t count, const float *importance, uin
     }
 }
 
+/* Codes of the ascending values -12 to 12, and back. */
+static uint8_t code_of_level(uint8_t level)
+{
+    return (uint8_t)(level >= 7 ? level - 7 : 15 - level);
+}
+
+static uint8_t level_of_code(uint8_t code)
+{
+    return (uint8_t)(code < 8 ? 7 + code : 15 - code);
+}
+
+void by_apart_mxfp4(const uint8_t *block, struct by_ggml_parts *parts)
+{
+    parts->scales[0] = 1;
+    parts->halves[0] = half_power(block[0]);
+    for (size_t i = 0; i < MX_GROUP / 2; i++) {
+        parts->levels[i] = level_of_code(block[1 + i] & 15);
+        parts->levels[i + MX_GROUP / 2] = level_of_code(block[1 + i] >> 4);
+    }
+}
+
+void by_together_mxfp4(const struct by_ggml_parts *parts, uint8_t *block)
+{
+    block[0] = (uint8_t)(ilogbf(parts->halves[0]) + 128);
+    for (size_t i = 0; i < MX_GROUP / 2; i++)
+        block[1 + i] = (uint8_t)(code_of_level(parts->levels[i]) |
+                                 code_of_level(parts->levels[i + MX_GROUP / 2]) << 4);
+}
+
 /* --- NVFP4: four groups of 16, scales before them --- */
 
 #define NV_BLOCK 64

@@ -41,6 +41,21 @@ void by_k_put_four(const uint8_t *levels, uint8_t *out)
             out[i] = (uint8_t)((levels[i] & 15) | (levels[i + 32] & 15) << 4);
 }
 
+void by_k_get_four(const uint8_t *in, uint8_t *levels)
+{
+    for (size_t part = 0; part < 4; part++, levels += 64, in += 32)
+        for (size_t i = 0; i < 32; i++) {
+            levels[i] = in[i] & 15;
+            levels[i + 32] = in[i] >> 4;
+        }
+}
+
+void by_k_add_fifth(const uint8_t *in, uint8_t *levels)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        levels[i] = (uint8_t)(levels[i] | (in[i % 32] >> i / 32 & 1) << 4);
+}
+
 void by_k_put_fifth(const uint8_t *levels, uint8_t *out)
 {
     memset(out, 0, 32);

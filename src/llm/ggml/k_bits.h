@@ -15,6 +15,8 @@ void by_k_put_third(const uint8_t *levels, uint8_t *out);
 void by_k_add_third(const uint8_t *in, uint8_t *levels);
 /* Low four bits in 128 bytes, the fifth ones in 32 (Q4_K, Q5_K). */
 void by_k_put_four(const uint8_t *levels, uint8_t *out);
+void by_k_get_four(const uint8_t *in, uint8_t *levels);
+void by_k_add_fifth(const uint8_t *in, uint8_t *levels);
 void by_k_put_fifth(const uint8_t *levels, uint8_t *out);
 /* Six bits: four in 128 bytes, two in 64 after them (Q6_K). */
 void by_k_put_six(const uint8_t *levels, uint8_t *out);

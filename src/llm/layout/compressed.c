@@ -112,7 +112,19 @@ static int compressed_list(const struct by_llm_tensor *tensor, size_t rows,
         add_fp4(fields, tensor, rows);
         break;
     }
+    by_llm_field_input(
+        fields, tensor,
+        tensor->input && tensor->input->global ? "input_global_scale" : "input_scale", 1);
     return by_llm_fields_size(fields, err);
+}
+
+static void add_cache(struct by_llm_fields *fields, bool of_values)
+{
+    struct by_llm_field *field = by_llm_field_add(fields, of_values ? "v_scale" : "k_scale",
+                                                  BY_LLM_FIELD_CACHE_SCALE, BY_ELEM_FLOAT);
+    field->beside = true;
+    field->rank = 1;
+    field->dims[0] = 1;
 }
 
 /* --- config.json --- */
@@ -138,7 +150,11 @@ static void write_args(struct by_json *json, const char *key, const struct by_ll
     else
         by_json_null(json, "group_size");
     by_json_bool(json, "symmetric", !spec->asymmetric);
-    by_json_bool(json, "dynamic", spec->dynamic);
+    /* Scales of groups are found while the model runs, that of all is in the file. */
+    if (of_input && spec->global)
+        by_json_text(json, "dynamic", "local");
+    else
+        by_json_bool(json, "dynamic", spec->dynamic);
     by_json_null(json, "actorder");
     by_json_null(json, "block_structure");
     if (of_input)
@@ -154,10 +170,11 @@ static void write_args(struct by_json *json, const char *key, const struct by_ll
     by_json_close(json, '}');
 }
 
-static void write_group(struct by_json *json, size_t index, const struct by_llm_layers *layers)
+static void write_group(struct by_json *json, size_t index, const struct by_llm_layers *layers,
+                        bool static_inputs)
 {
     static const char *const all[] = {"Linear"};
-    const struct by_llm_spec input = by_llm_input_spec(layers->scheme);
+    const struct by_llm_spec input = by_llm_input_spec(layers->scheme, static_inputs);
     char name[32];
     snprintf(name, sizeof name, "group_%zu", index);
     by_json_open(json, name, '{');
@@ -178,6 +195,7 @@ static void write_group(struct by_json *json, size_t index, const struct by_llm_
 static void compressed_config(const struct by_llm_config *config, struct by_json *json)
 {
     const enum format first = format_of(&config->layers[0].scheme->weight);
+    const struct by_llm_spec cache = {.dtype = config->cache, .scale = BY_LLM_SCALE_MODEL};
     bool mixed = false;
     for (size_t i = 1; i < config->count; i++)
         mixed = mixed || format_of(&config->layers[i].scheme->weight) != first;
@@ -185,10 +203,13 @@ static void compressed_config(const struct by_llm_config *config, struct by_json
     by_json_text(json, "format", mixed ? "mixed-precision" : format_names[first]);
     by_json_open(json, "config_groups", '{');
     for (size_t i = 0; i < config->count; i++)
-        write_group(json, i, &config->layers[i]);
+        write_group(json, i, &config->layers[i], config->static_inputs);
     by_json_close(json, '}');
     by_llm_config_names(json, "ignore", config->excluded, config->excluded_count);
-    by_json_null(json, "kv_cache_scheme");
+    if (config->cache)
+        write_args(json, "kv_cache_scheme", &cache, false);
+    else
+        by_json_null(json, "kv_cache_scheme");
     by_json_null(json, "global_compression_ratio");
     by_json_text(json, "quantization_status", "compressed");
 }
@@ -200,4 +221,6 @@ const struct by_llm_layout by_llm_layout_compressed = {
     .prepare = compressed_prepare,
     .list = compressed_list,
     .config = compressed_config,
+    .has_inputs = true,
+    .add_cache = add_cache,
 };

@@ -54,11 +54,11 @@ struct by_llm_field *by_llm_field_scales(struct by_llm_fields *fields, const cha
     return by_llm_field_words(fields, suffix, BY_LLM_FIELD_SCALES, elem, &form);
 }
 
-int64_t by_llm_scale_elem(const struct by_llm_tensor *tensor)
+static int64_t elem_of_scale(const struct by_llm_spec *spec, int64_t stored)
 {
-    switch (tensor->spec->scale) {
+    switch (spec->scale) {
     case BY_LLM_SCALE_MODEL:
-        return tensor->stored;
+        return stored;
     case BY_LLM_SCALE_E4M3:
         return BY_ELEM_FLOAT8E4M3FN;
     case BY_LLM_SCALE_E8M0:
@@ -67,6 +67,24 @@ int64_t by_llm_scale_elem(const struct by_llm_tensor *tensor)
     default:
         return BY_ELEM_FLOAT;
     }
+}
+
+void by_llm_field_input(struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
+                        const char *suffix, size_t rank)
+{
+    const struct by_llm_spec *input = tensor->input;
+    if (!input)
+        return;
+    struct by_llm_field *field =
+        by_llm_field_add(fields, suffix, BY_LLM_FIELD_INPUT_SCALE,
+                         input->global ? BY_ELEM_FLOAT : elem_of_scale(input, tensor->stored));
+    field->rank = rank;
+    field->dims[0] = 1;
+}
+
+int64_t by_llm_scale_elem(const struct by_llm_tensor *tensor)
+{
+    return elem_of_scale(tensor->spec, tensor->stored);
 }
 
 int by_llm_fields_size(struct by_llm_fields *fields, struct baryon_error *err)
@@ -101,7 +119,7 @@ static void store_float(int64_t elem, float value, uint8_t *at)
     memcpy(at, &half, sizeof half);
 }
 
-static float load_float(int64_t elem, const uint8_t *at)
+float by_llm_load_float(int64_t elem, const uint8_t *at)
 {
     float value;
     uint16_t half;
@@ -190,6 +208,10 @@ void by_llm_fields_finish(const struct by_llm_fields *fields, const struct by_ll
         const int64_t shape[2] = {(int64_t)rows, (int64_t)tensor->columns};
         if (field->kind == BY_LLM_FIELD_TENSOR_SCALE)
             store_float(field->elem, tensor->scale, data[i]);
+        else if (field->kind == BY_LLM_FIELD_INPUT_SCALE)
+            store_float(field->elem, tensor->input_scale, data[i]);
+        else if (field->kind == BY_LLM_FIELD_CACHE_SCALE)
+            store_float(field->elem, tensor->cache_scale, data[i]);
         else if (field->kind == BY_LLM_FIELD_SHAPE)
             memcpy(data[i], shape, sizeof shape);
         for (size_t c = 0; field->kind == BY_LLM_FIELD_GROUP_INDEX && c < tensor->columns; c++) {
@@ -207,7 +229,7 @@ int by_llm_fields_open(const struct by_llm_fields *fields, struct by_llm_tensor 
     for (size_t i = 0; i < fields->count; i++) {
         if (fields->at[i].kind != BY_LLM_FIELD_TENSOR_SCALE)
             continue;
-        tensor->scale = load_float(fields->at[i].elem, data[i]);
+        tensor->scale = by_llm_load_float(fields->at[i].elem, data[i]);
         if (!(tensor->scale > 0))
             return by_fail(err, BARYON_ERR_INPUT, "%s is %g, must be greater than 0",
                            fields->at[i].suffix, (double)tensor->scale);
@@ -224,7 +246,7 @@ static void get_scales(const struct by_llm_field *field, const struct by_llm_ten
             const uint8_t *at = data + scale_place(&field->form, first + r, g) * bytes;
             coded->scales[r * groups + g] = is_code(tensor->spec->scale)
                                                 ? by_llm_scale_value(tensor->spec->scale, *at)
-                                                : load_float(field->elem, at);
+                                                : by_llm_load_float(field->elem, at);
         }
 }
 

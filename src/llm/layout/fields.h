@@ -28,6 +28,12 @@ int64_t by_llm_scale_elem(const struct by_llm_tensor *tensor);
 /* Fills in the bytes of all; refuses sizes beyond memory. */
 int by_llm_fields_size(struct by_llm_fields *fields, struct baryon_error *err);
 
+/* The scale of static inputs, where the tensor has them; rank 0 or 1. */
+void by_llm_field_input(struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
+                        const char *suffix, size_t rank);
+/* A value of a file: float32, fp16 or bf16. */
+float by_llm_load_float(int64_t elem, const uint8_t *at);
+
 int by_llm_layout_refuse(const char *layout, const struct by_llm_scheme *scheme,
                          const char *accepted, struct baryon_error *err);
 /* "key": ["a", "b"] */

@@ -58,6 +58,8 @@ static int json_list(const struct by_llm_tensor *tensor, size_t rows, struct by_
         form.bits = form.word = 8;
         by_llm_field_words(fields, "weight_zero_point", BY_LLM_FIELD_ZEROS, BY_ELEM_UINT8, &form);
     }
+    by_llm_field_input(fields, tensor,
+                       tensor->input && tensor->input->global ? "input_scale_2" : "input_scale", 0);
     return by_llm_fields_size(fields, err);
 }
 
@@ -67,6 +69,8 @@ static void json_config(const struct by_llm_config *config, struct by_json *json
     by_json_text(json, "scheme", config->layers[0].scheme->name);
     if (config->layers[0].scheme->weight.grain == BY_LLM_GROUP)
         by_json_int(json, "group_size", (int64_t)config->layers[0].scheme->weight.group);
+    if (config->static_inputs)
+        by_json_text(json, "inputs", "static");
     by_json_open(json, "layers", '{');
     for (size_t i = 1; i < config->count; i++)
         for (size_t n = 0; n < config->layers[i].count; n++)
@@ -82,4 +86,5 @@ const struct by_llm_layout by_llm_layout_json = {
     .prepare = json_prepare,
     .list = json_list,
     .config = json_config,
+    .has_inputs = true,
 };

@@ -20,12 +20,15 @@ enum by_llm_field_kind {
     BY_LLM_FIELD_TENSOR_SCALE, /* the global scale, fp8's before integers, that of all weights */
     BY_LLM_FIELD_GROUP_INDEX,  /* of each column */
     BY_LLM_FIELD_SHAPE,        /* rows and columns */
+    BY_LLM_FIELD_INPUT_SCALE,  /* of static inputs */
+    BY_LLM_FIELD_CACHE_SCALE,  /* of what is kept of keys or values */
 };
 
-#define BY_LLM_FIELDS_MAX 6
+#define BY_LLM_FIELDS_MAX 8
 
 struct by_llm_field {
     const char *suffix; /* behind the name of the layer and a dot */
+    bool beside;        /* behind the name of the module that the layer is in */
     enum by_llm_field_kind kind;
     int64_t elem;
     size_t rank;
@@ -55,7 +58,10 @@ struct by_llm_config {
     size_t excluded_count;
     const char *const *patterns; /* by which they were excluded */
     size_t pattern_count;
-    int64_t stored; /* type of scales of weights */
+    int64_t stored;               /* type of scales of weights */
+    bool static_inputs;           /* samples gave scales of inputs */
+    const struct by_dtype *cache; /* of keys and values; NULL: floats */
+    bool cache_fused;             /* they come from one layer with queries */
 };
 
 struct by_llm_layout {
@@ -69,14 +75,18 @@ struct by_llm_layout {
     /* Members of quantization_config. */
     void (*config)(const struct by_llm_config *config, struct by_json *json);
     bool one_scheme; /* all layers have the same */
+    bool has_inputs; /* has a place for scales of static inputs */
+    /* Adds the scale of what is kept of keys, or of values; NULL: the layout has no place. */
+    void (*add_cache)(struct by_llm_fields *fields, bool of_values);
+    bool cache_is_projected; /* of what the projection gives, both the same; else of what is kept */
 };
 
 const struct by_llm_layout *const *by_llm_layouts(size_t *count);
 const struct by_llm_layout *by_llm_layout_find(const char *name, struct baryon_error *err);
 
-/* Inputs as config.json has them: no samples were seen, so scales are found while the model runs;
- * dtype NULL: inputs that need a scale of samples stay floats. */
-struct by_llm_spec by_llm_input_spec(const struct by_llm_scheme *scheme);
+/* Inputs as config.json has them. Where no samples were seen, scales are found while the model
+ * runs; dtype NULL: inputs that need a scale of samples stay floats. */
+struct by_llm_spec by_llm_input_spec(const struct by_llm_scheme *scheme, bool from_samples);
 
 /* Rows that pieces have to be multiples of, so that threads do not share words. */
 #define BY_LLM_ROWS_STEP 32

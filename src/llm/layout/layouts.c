@@ -41,9 +41,11 @@ int by_llm_layout_refuse(const char *layout, const struct by_llm_scheme *scheme,
     return by_err_hint(err, "--layout quark or json-safetensors has one");
 }
 
-struct by_llm_spec by_llm_input_spec(const struct by_llm_scheme *scheme)
+struct by_llm_spec by_llm_input_spec(const struct by_llm_scheme *scheme, bool from_samples)
 {
     struct by_llm_spec spec = scheme->input;
+    if (from_samples)
+        return spec;
     if (spec.dtype && spec.global)
         return (struct by_llm_spec){0};
     spec.dynamic = true;

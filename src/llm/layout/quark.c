@@ -2,9 +2,19 @@
 #include "llm/layout/fields.h"
 
 #include "array/elem.h"
+#include "base/file.h"
 #include "dtype/family.h"
 
 static const uint8_t backwards[4] = {3, 2, 1, 0};
+/* Layers whose outputs are kept. */
+static const char *const cache_patterns[] = {"*k_proj", "*v_proj"};
+static const char *const cache_fused[] = {"*qkv_proj"};
+
+static const char *const *cache_names(const struct by_llm_config *config, size_t *count)
+{
+    *count = !config->cache ? 0 : config->cache_fused ? 1 : 2;
+    return config->cache_fused ? cache_fused : cache_patterns;
+}
 
 static int quark_accepts(const struct by_llm_scheme *scheme, struct baryon_error *err)
 {
@@ -111,7 +121,20 @@ static int quark_list(const struct by_llm_tensor *tensor, size_t rows, struct by
         add_int_scales(fields, tensor, rows);
     else
         add_float_scales(fields, tensor, rows);
+    if (tensor->input && tensor->input->global)
+        by_llm_field_input(fields, tensor, "input_scale_2", 0);
+    else
+        by_llm_field_input(fields, tensor, "input_scale", 0);
+    if (tensor->input && by_llm_spec_is_int(tensor->input))
+        by_llm_field_add(fields, "input_zero_point", BY_LLM_FIELD_ZEROS, BY_ELEM_INT8);
     return by_llm_fields_size(fields, err);
+}
+
+/* Of k_proj and v_proj; loaders take the same one for both. */
+static void add_cache(struct by_llm_fields *fields, bool of_values)
+{
+    (void)of_values;
+    by_llm_field_add(fields, "output_scale", BY_LLM_FIELD_CACHE_SCALE, BY_ELEM_FLOAT);
 }
 
 /* --- config.json --- */
@@ -205,33 +228,47 @@ static void write_spec(struct by_json *json, const char *key, const struct by_ll
 }
 
 /* Scales in two levels are two specs. */
-static void write_weight(struct by_json *json, const struct by_llm_spec *spec)
+static void write_specs(struct by_json *json, const char *key, const struct by_llm_spec *spec,
+                        bool of_input)
 {
     const struct by_llm_spec fp8 = {.dtype = &by_dtype_fp8_e4m3, .scale = BY_LLM_SCALE_F32};
     const struct by_llm_spec e5m3 = {.dtype = &by_llm_fp8_e5m3, .scale = BY_LLM_SCALE_F32};
     if (!spec->global && !spec->over_fp8) {
-        write_spec(json, "weight", spec, false, false);
+        write_spec(json, key, spec, of_input, false);
         return;
     }
-    by_json_open(json, "weight", '[');
+    struct by_llm_spec groups = *spec;
+    groups.dynamic = of_input;
+    by_json_open(json, key, '[');
     if (spec->over_fp8)
         write_spec(json, NULL, &fp8, false, false);
-    write_spec(json, NULL, spec, false, false);
+    write_spec(json, NULL, &groups, of_input, false);
     if (spec->global)
         write_spec(json, NULL, spec->scale == BY_LLM_SCALE_E4M3 ? &fp8 : &e5m3, false, true);
     by_json_close(json, ']');
 }
 
-static void write_layer(struct by_json *json, const char *key, const struct by_llm_scheme *scheme)
+/* Of keys and values: a scale of the tensor. Quark's file has no type of that scale. */
+static void write_cache_spec(struct by_json *json, const struct by_dtype *cache)
 {
-    const struct by_llm_spec input = by_llm_input_spec(scheme);
+    const struct by_llm_spec spec = {.dtype = cache, .scale = BY_LLM_SCALE_MODEL};
+    write_spec(json, "output_tensors", &spec, false, false);
+}
+
+static void write_layer(struct by_json *json, const char *key, const struct by_llm_scheme *scheme,
+                        const struct by_llm_config *config, const struct by_dtype *cache)
+{
+    const struct by_llm_spec input = by_llm_input_spec(scheme, config->static_inputs);
     by_json_open(json, key, '{');
-    write_weight(json, &scheme->weight);
+    write_specs(json, "weight", &scheme->weight, false);
     if (input.dtype)
-        write_spec(json, "input_tensors", &input, true, false);
+        write_specs(json, "input_tensors", &input, true);
     else
         by_json_null(json, "input_tensors");
-    by_json_null(json, "output_tensors");
+    if (cache)
+        write_cache_spec(json, cache);
+    else
+        by_json_null(json, "output_tensors");
     by_json_null(json, "bias");
     by_json_null(json, "target_device");
     by_json_close(json, '}');
@@ -247,16 +284,35 @@ static void write_exclude(struct by_json *json, const struct by_llm_config *conf
     by_json_close(json, ']');
 }
 
-static void write_export(struct by_json *json)
+static void write_export(struct by_json *json, const struct by_llm_config *config)
 {
     by_json_open(json, "export", '{');
     by_json_open(json, "kv_cache_group", '[');
+    size_t count;
+    const char *const *names = cache_names(config, &count);
+    for (size_t i = 0; i < count; i++)
+        by_json_text(json, NULL, names[i]);
     by_json_close(json, ']');
     by_json_double(json, "min_kv_scale", 0);
     by_json_text(json, "pack_method", "reorder");
     by_json_text(json, "weight_format", "real_quantized");
     by_json_null(json, "weight_merge_groups");
     by_json_close(json, '}');
+}
+
+/* Layers of keys and values as all others, but for what they give. */
+static void write_cache(struct by_json *json, const struct by_llm_config *config)
+{
+    size_t count;
+    const char *const *names = cache_names(config, &count);
+    for (size_t i = 0; i < count; i++)
+        write_layer(json, names[i], config->layers[0].scheme, config, config->cache);
+}
+
+static bool is_cached(const struct by_llm_config *config, const char *layer)
+{
+    return config->cache && (by_has_suffix(layer, "k_proj") || by_has_suffix(layer, "v_proj") ||
+                             by_has_suffix(layer, "qkv_proj"));
 }
 
 static void empty_map(struct by_json *json, const char *key)
@@ -272,17 +328,21 @@ static void quark_config(const struct by_llm_config *config, struct by_json *jso
     by_json_text(json, "quant_mode", "eager_mode");
     write_exclude(json, config);
     by_json_null(json, "algo_config");
-    write_layer(json, "global_quant_config", config->layers[0].scheme);
+    write_layer(json, "global_quant_config", config->layers[0].scheme, config, NULL);
     by_json_open(json, "layer_quant_config", '{');
     for (size_t i = 1; i < config->count; i++)
         for (size_t n = 0; n < config->layers[i].count; n++)
-            write_layer(json, config->layers[i].names[n], config->layers[i].scheme);
+            write_layer(json, config->layers[i].names[n], config->layers[i].scheme, config,
+                        is_cached(config, config->layers[i].names[n]) ? config->cache : NULL);
+    write_cache(json, config);
     by_json_close(json, '}');
     empty_map(json, "layer_type_quant_config");
-    empty_map(json, "kv_cache_quant_config");
+    by_json_open(json, "kv_cache_quant_config", '{');
+    write_cache(json, config);
+    by_json_close(json, '}');
     by_json_bool(json, "kv_cache_post_rope", false);
     by_json_null(json, "softmax_quant_spec");
-    write_export(json);
+    write_export(json, config);
 }
 
 const struct by_llm_layout by_llm_layout_quark = {
@@ -292,4 +352,7 @@ const struct by_llm_layout by_llm_layout_quark = {
     .prepare = quark_prepare,
     .list = quark_list,
     .config = quark_config,
+    .has_inputs = true,
+    .add_cache = add_cache,
+    .cache_is_projected = true,
 };

@@ -11,7 +11,7 @@
 #define ARENA_LIMIT ((size_t)1 << 30)
 #define NAME_MAX_   1024
 
-/* Tensors beside the codes of a layer. */
+/* Tensors beside the codes of a layer; scales of keys and values are beside no codes. */
 static const char besides[] =
     "weight_scale weight_scale_2 weight_scale_inv weight_zero_point weight_zero_point_2 "
     "weight_global_scale weight_shape weight_g_idx input_scale input_scale_2 input_zero_point "
@@ -62,6 +62,8 @@ static bool holds_codes(const struct by_llm_source *source, const char *layer, c
 static bool belongs_to_codes(const struct by_llm_source *source, const char *layer,
                              const char *suffix)
 {
+    if (source->dialect.method && by_has_word("k_scale v_scale", suffix))
+        return true;
     return source->dialect.method && by_has_word(besides, suffix) &&
            ((beside(source->checkpoint, layer, "weight") && holds_codes(source, layer, "weight")) ||
             beside(source->checkpoint, layer, "qweight") ||
@@ -229,6 +231,91 @@ static int read_blocks(struct by_llm_source *source, struct by_llm_weight *weigh
                        by_quote(quoted, weight->layer), (unsigned long long)block[0],
                        (unsigned long long)block[1]);
     return 0;
+}
+
+/* --- Inputs --- */
+
+/* One value, whatever the rank. */
+static int read_scalar(const struct by_llm_source *source, const char *layer, const char *suffix,
+                       float *value, struct baryon_error *err)
+{
+    const struct by_stored_tensor *tensor = beside(source->checkpoint, layer, suffix);
+    char quoted[BY_QUOTE_MAX];
+    if (!tensor) {
+        by_fail(err, BARYON_ERR_INPUT, "%s: there is no tensor %s, which inputs need",
+                by_quote(quoted, layer), suffix);
+        return by_err_hint(err, "--activations float leaves inputs as they are");
+    }
+    const int64_t elem = tensor->type->elem;
+    if ((elem != BY_ELEM_FLOAT && elem != BY_ELEM_FLOAT16 && elem != BY_ELEM_BFLOAT16) ||
+        tensor->bytes != tensor->type->bytes)
+        return by_fail(err, BARYON_ERR_INPUT, "%s.%s must be one value of float32, fp16 or bf16",
+                       by_quote(quoted, layer), suffix);
+    *value = by_llm_load_float(elem, by_checkpoint_bytes(source->checkpoint, tensor));
+    return *value > 0 ? 0
+                      : by_fail(err, BARYON_ERR_INPUT, "%s.%s is %g, must be greater than 0",
+                                by_quote(quoted, layer), suffix, (double)*value);
+}
+
+int by_llm_source_input(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                        struct by_llm_input *input, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    *input = (struct by_llm_input){0};
+    if (weight->as != BY_LLM_AS_CODES && weight->as != BY_LLM_AS_BLOCKS)
+        return 0;
+    if (by_llm_dialect_input(&source->dialect, weight->layer, &input->spec, err))
+        return by_err_in(err, "%s", by_quote(quoted, weight->layer));
+    if (input->spec.grain == BY_LLM_GROUP && weight->columns % input->spec.group) {
+        by_fail(err, BARYON_ERR_UNSUPPORTED,
+                "%s: inputs in groups of %zu, which %zu columns are no multiple of",
+                by_quote(quoted, weight->layer), input->spec.group, weight->columns);
+        return by_err_hint(err, "--activations float leaves inputs as they are");
+    }
+    input->quark = source->dialect.layout == &by_llm_layout_quark;
+    if (!by_llm_input_is_static(&input->spec))
+        return 0;
+    if (input->spec.asymmetric)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "%s: static inputs with a zero point cannot be simulated",
+                       by_quote(quoted, weight->layer));
+    input->inverse = source->dialect.layout == &by_llm_layout_compressed && input->spec.global;
+    const char *suffix = !input->spec.global ? "input_scale"
+                         : input->inverse    ? "input_global_scale"
+                                             : "input_scale_2";
+    return read_scalar(source, weight->layer, suffix, &input->scale, err);
+}
+
+/* The scale of keys or values: beside the projection, or beside the module that it is in. */
+static int read_cache(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                      bool of_values, struct by_llm_input *input, struct baryon_error *err)
+{
+    char module[NAME_MAX_];
+    const char *dot = strrchr(weight->layer, '.');
+    *input =
+        (struct by_llm_input){.spec = {.dtype = source->dialect.cache, .scale = BY_LLM_SCALE_F32},
+                              .quark = source->dialect.layout == &by_llm_layout_quark};
+    if (input->quark)
+        return read_scalar(source, weight->layer, "output_scale", &input->scale, err);
+    if (!dot || dot - weight->layer >= NAME_MAX_)
+        return by_fail(err, BARYON_ERR_INPUT, "%s is in no module, which scales of keys need",
+                       weight->layer);
+    memcpy(module, weight->layer, (size_t)(dot - weight->layer));
+    module[dot - weight->layer] = 0;
+    return read_scalar(source, module, of_values ? "v_scale" : "k_scale", &input->scale, err);
+}
+
+int by_llm_source_cache(const struct by_llm_source *source, const struct by_llm_weight *keys,
+                        const struct by_llm_weight *values, struct by_llm_cache *cache,
+                        struct baryon_error *err)
+{
+    *cache = (struct by_llm_cache){.projected = source->dialect.layout == &by_llm_layout_quark};
+    if (!source->dialect.cache)
+        return 0;
+    return read_cache(source, keys, false, &cache->keys, err) ||
+                   read_cache(source, values, true, &cache->values, err)
+               ? -1
+               : 0;
 }
 
 /* --- All --- */

@@ -7,6 +7,7 @@
 
 #include "llm/layout/dialect.h"
 #include "llm/layout/made.h"
+#include "llm/scheme/input.h"
 
 enum by_llm_stored_as {
     BY_LLM_AS_FLOATS,
@@ -16,6 +17,7 @@ enum by_llm_stored_as {
     BY_LLM_AS_STACK,  /* experts in one tensor: see struct by_llm_stack */
     BY_LLM_AS_GGML,   /* blocks of a GGUF file, under the file's names */
     BY_LLM_AS_MADE,   /* of a GGUF file, under the names of a folder */
+    BY_LLM_AS_EDITED, /* changed on the way: see struct by_llm_edit */
 };
 
 /*
@@ -29,6 +31,9 @@ struct by_llm_stack {
     size_t expert;        /* the first one */
     size_t low, count;    /* rows of each that belong to the weight, after turning */
 };
+
+struct by_llm_edit;
+struct by_llm_source;
 
 struct by_llm_weight {
     const char *name;  /* that of a checkpoint that is not quantized */
@@ -44,6 +49,14 @@ struct by_llm_weight {
     const struct by_stored_tensor *scales;                   /* of blocks, of a stack in MXFP4 */
     struct by_llm_stack stack;
     const struct by_made_tensor *made;
+    const struct by_llm_edit *edit;
+};
+
+/* What rows of a weight become; part of a greater struct of whoever edits. */
+struct by_llm_edit {
+    int (*rows)(const struct by_llm_edit *edit, const struct by_llm_source *source, size_t first,
+                size_t count, float *out, struct baryon_error *err);
+    struct by_llm_weight from; /* as it was */
 };
 
 struct by_llm_source {
@@ -60,6 +73,9 @@ enum by_llm_stacks {
     BY_LLM_STACKS_SPLIT, /* each expert has weights of its own, [outputs, inputs] */
 };
 
+/* From now on rows of the weight are those of the edit, whose `from` is filled; both stay where
+ * they are. */
+void by_llm_source_edit(struct by_llm_weight *weight, struct by_llm_edit *edit);
 int by_llm_source_open(struct by_llm_source *source, const struct by_checkpoint *checkpoint,
                        enum by_llm_stacks stacks, struct baryon_error *err);
 /* Of a GGUF file under the names of a folder; the list stays where it is. */
@@ -76,6 +92,20 @@ void by_llm_source_need(const struct by_llm_source *source, const struct by_llm_
 /* The pages of these rows are given back. */
 void by_llm_source_done(const struct by_llm_source *source, const struct by_llm_weight *weight,
                         size_t first, size_t count);
+/* How the inputs of a layer are quantized, with the scale where it is in the file;
+ * input->spec.dtype NULL: they are floats. */
+int by_llm_source_input(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                        struct by_llm_input *input, struct baryon_error *err);
+/* How keys and values are rounded. */
+struct by_llm_cache {
+    struct by_llm_input keys, values; /* spec.dtype NULL: they are floats */
+    bool projected;                   /* as the projections give them, before norms and positions */
+};
+/* keys: the weight of the keys' projection, or of all three in one. Static scales alone are known.
+ */
+int by_llm_source_cache(const struct by_llm_source *source, const struct by_llm_weight *keys,
+                        const struct by_llm_weight *values, struct by_llm_cache *cache,
+                        struct baryon_error *err);
 /* The bytes that it takes in the file, with scales and the like. */
 uint64_t by_llm_source_bytes(const struct by_llm_weight *weight);
 /* The element type that the weight would have if it were not quantized: that of its scales or

@@ -85,6 +85,8 @@ int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_w
         return ggml_rows(source, weight, first, count, out, err);
     case BY_LLM_AS_MADE:
         return by_made_floats(weight->made, source->checkpoint, first, count, out, err);
+    case BY_LLM_AS_EDITED:
+        return weight->edit->rows(weight->edit, source, first, count, out, err);
     case BY_LLM_AS_FLOATS:
     case BY_LLM_AS_OTHER:
         break;
@@ -94,12 +96,19 @@ int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_w
                       first * weight->columns, count * weight->columns, out, err);
 }
 
+void by_llm_source_edit(struct by_llm_weight *weight, struct by_llm_edit *edit)
+{
+    edit->from = *weight;
+    weight->as = BY_LLM_AS_EDITED;
+    weight->edit = edit;
+}
+
 /* False: words of a row may lie all over the tensor. */
 static bool place_of_rows(const struct by_llm_weight *weight, size_t first, size_t count,
                           uint64_t *at, uint64_t *size)
 {
     uint64_t row = weight->rows ? weight->stored->bytes / weight->rows : 0, before = 0;
-    if (weight->as == BY_LLM_AS_CODES || weight->stack.turned)
+    if (weight->as == BY_LLM_AS_CODES || weight->as == BY_LLM_AS_EDITED || weight->stack.turned)
         return false;
     if (weight->as == BY_LLM_AS_STACK) {
         const struct by_llm_stack *stack = &weight->stack;
@@ -134,6 +143,8 @@ uint64_t by_llm_source_bytes(const struct by_llm_weight *weight)
 {
     const uint64_t values = (uint64_t)weight->rows * weight->columns;
     uint64_t bytes = weight->stored->bytes;
+    if (weight->as == BY_LLM_AS_EDITED)
+        return by_llm_source_bytes(&weight->edit->from);
     if (weight->as == BY_LLM_AS_CODES) {
         bytes = 0;
         for (size_t i = 0; i < weight->fields.count; i++)
@@ -162,6 +173,8 @@ int64_t by_llm_source_elem(const struct by_llm_weight *weight)
                    : BY_ELEM_BFLOAT16;
     case BY_LLM_AS_CODES:
         return weight->tensor.stored == BY_ELEM_FLOAT16 ? BY_ELEM_FLOAT16 : BY_ELEM_BFLOAT16;
+    case BY_LLM_AS_EDITED:
+        return by_llm_source_elem(&weight->edit->from);
     case BY_LLM_AS_BLOCKS:
     case BY_LLM_AS_GGML:
         break;

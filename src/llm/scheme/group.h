@@ -29,9 +29,14 @@ int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
                    struct baryon_error *err);
 void by_llm_float_row(const struct by_llm_tensor *tensor, const float *values,
                       struct by_llm_scratch *scratch, struct by_llm_row *row);
+/* Sum of importance * (a - b)^2, in 8 lanes, element i in lane i mod 8. */
+double by_llm_weighted(const float *a, const float *b, const float *importance, size_t count);
+/* The same with b = (levels - zero) * scale. */
+double by_llm_weighted_levels(const float *a, const int32_t *levels, int64_t zero, float scale,
+                              const float *importance, size_t count);
 /* Squared error of a row when the tensor has this scale. */
 double by_llm_int_error(const struct by_llm_tensor *tensor, const float *values, float scale,
-                        int64_t zero);
+                        int64_t zero, struct by_llm_scratch *scratch);
 double by_llm_float_error(const struct by_llm_tensor *tensor, const float *values, float scale,
                           struct by_llm_scratch *scratch);
 

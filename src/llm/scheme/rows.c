@@ -114,6 +114,17 @@ struct by_llm_coded by_llm_coded_from(const struct by_llm_coded *coded,
                                  .shared = coded->shared + row * by_llm_shared_bytes(tensor)};
 }
 
+/* As errors count. */
+static double energy_of(const struct by_llm_tensor *tensor, const float *row)
+{
+    double sum = 0;
+    if (!tensor->importance)
+        return by_weight_path_chosen()->energy(row, tensor->columns);
+    for (size_t i = 0; i < tensor->columns; i++)
+        sum += (double)tensor->importance[i] * ((double)row[i] * (double)row[i]);
+    return sum;
+}
+
 static int quantize_scaled(const struct by_llm_tensor *tensor, struct by_llm_scratch *scratch,
                            const float *values, size_t rows, struct by_llm_coded *coded,
                            struct baryon_error *err)
@@ -134,7 +145,7 @@ static int quantize_scaled(const struct by_llm_tensor *tensor, struct by_llm_scr
         coded->sums.error += row.sums.error;
         coded->sums.minmax_error += row.sums.minmax_error;
         if (tensor->search == BY_LLM_SEARCH_MSE)
-            coded->sums.energy += by_weight_path_chosen()->energy(from, columns);
+            coded->sums.energy += energy_of(tensor, from);
     }
     return failed;
 }
@@ -161,7 +172,7 @@ void by_llm_try(const struct by_llm_tensor *tensor, struct by_llm_scratch *scrat
             const float *from = values + r * tensor->columns;
             errors[i] += by_llm_spec_is_int(tensor->spec)
                              ? by_llm_int_error(tensor, from, tensor->candidates[i],
-                                                tensor->candidate_zeros[i])
+                                                tensor->candidate_zeros[i], scratch)
                              : by_llm_float_error(tensor, from, tensor->candidates[i], scratch);
         }
 }

@@ -50,6 +50,10 @@ struct by_llm_tensor {
     float candidates[BY_LLM_CANDIDATES]; /* for `scale`; the first is that of the whole range */
     int64_t candidate_zeros[BY_LLM_CANDIDATES];
     size_t candidate_count;
+    const struct by_llm_spec *input; /* static inputs, whose scale is in the file; NULL: none */
+    float input_scale, cache_scale;
+    /* Of columns: what a squared error counts in a search for the least; NULL: all the same. */
+    const float *importance;
     const int32_t *group_of; /* to dequantize: the group of each column; NULL: in their order */
 };
 

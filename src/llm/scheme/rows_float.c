@@ -26,8 +26,12 @@ static void errors_of_row(const struct by_llm_tensor *tensor, const float *value
                                    &scratch->grid);
     for (size_t g = 0; g < tensor->columns / tensor->group; g++) {
         const size_t at = g * tensor->group;
-        errors[g] = path->distance(scratch->scaled + at, scratch->rounded + at, tensor->group,
-                                   by_llm_effective(tensor, scales[g]));
+        const float scale = by_llm_effective(tensor, scales[g]);
+        const float *scaled = scratch->scaled + at, *rounded = scratch->rounded + at;
+        errors[g] = tensor->importance
+                        ? by_llm_weighted(scaled, rounded, tensor->importance + at, tensor->group) *
+                              ((double)scale * (double)scale)
+                        : path->distance(scaled, rounded, tensor->group, scale);
     }
 }
 

@@ -15,6 +15,13 @@ struct choice {
     double error;
 };
 
+/* A group of a row that is searched. */
+struct span {
+    const float *values, *importance; /* importance NULL: all the same */
+    float min, max;
+    int32_t *levels; /* room */
+};
+
 static struct by_weight_grid grid_of(const struct by_llm_tensor *tensor, float scale, int64_t zero)
 {
     const struct by_dtype *dtype = tensor->spec->dtype;
@@ -31,79 +38,92 @@ static double error_with(const struct by_llm_tensor *tensor, const float *values
     return by_weight_path_chosen()->error(values, count, &grid, limit);
 }
 
-static void try_choice(const struct by_llm_tensor *tensor, const float *values, float scale,
+static double span_error(const struct by_llm_tensor *tensor, const struct span *span, float scale,
+                         int64_t zero, double limit)
+{
+    if (!span->importance)
+        return error_with(tensor, span->values, tensor->group, scale, zero, limit);
+    const struct by_weight_grid grid = grid_of(tensor, scale, zero);
+    by_weight_path_chosen()->round(span->values, tensor->group, &grid, span->levels);
+    return by_llm_weighted_levels(span->values, span->levels, zero, scale, span->importance,
+                                  tensor->group);
+}
+
+static void try_choice(const struct by_llm_tensor *tensor, const struct span *span, float scale,
                        int64_t zero, struct choice *best)
 {
-    const double error = error_with(tensor, values, tensor->group, scale, zero, best->error);
+    const double error = span_error(tensor, span, scale, zero, best->error);
     if (error < best->error)
         *best = (struct choice){scale, zero, error};
 }
 
 /* Whether what is cut off the extremes is too much already: no more than the sum of all. */
-static bool is_cut(const struct by_llm_tensor *tensor, float min, float max, float scale,
+static bool is_cut(const struct by_llm_tensor *tensor, const struct span *span, float scale,
                    int64_t zero, double limit)
 {
     const struct by_weight_grid grid = grid_of(tensor, scale, zero);
-    const double below = (double)(grid.low * scale - min);
-    const double above = (double)(max - grid.high * scale);
+    const double below = (double)(grid.low * scale - span->min);
+    const double above = (double)(span->max - grid.high * scale);
+    if (span->importance)
+        return false;
     return (below > 0 && below * below >= limit) || (above > 0 && above * above >= limit);
 }
 
 /* The scale that fits the levels of the best one in least squares. */
-static void refine_scale(const struct by_llm_tensor *tensor, const float *values, int32_t *levels,
+static void refine_scale(const struct by_llm_tensor *tensor, const struct span *span,
                          struct choice *best)
 {
     const struct by_weight_grid grid = grid_of(tensor, best->scale, best->zero);
     const int64_t elem = tensor->spec->scale == BY_LLM_SCALE_MODEL ? tensor->stored : BY_ELEM_FLOAT;
     double across = 0, own = 0;
-    by_weight_path_chosen()->round(values, tensor->group, &grid, levels);
+    by_weight_path_chosen()->round(span->values, tensor->group, &grid, span->levels);
     for (size_t i = 0; i < tensor->group; i++) {
-        const double level = (double)(levels[i] - best->zero);
-        across += (double)values[i] * level;
-        own += level * level;
+        const double level = (double)(span->levels[i] - best->zero);
+        const double weight = span->importance ? (double)span->importance[i] : 1;
+        across += weight * (double)span->values[i] * level;
+        own += weight * level * level;
     }
     if (own > 0 && across > 0)
-        try_choice(tensor, values, by_llm_stored(elem, (float)(across / own)), best->zero, best);
+        try_choice(tensor, span, by_llm_stored(elem, (float)(across / own)), best->zero, best);
 }
 
-static void search_group(const struct by_llm_tensor *tensor, const float *values, float min,
-                         float max, int32_t *levels, struct choice *best)
+static void search_group(const struct by_llm_tensor *tensor, const struct span *span,
+                         struct choice *best)
 {
     const struct by_dtype *dtype = tensor->spec->dtype;
     size_t count;
     const float *factors = by_llm_factors(tensor, &count);
     for (size_t i = 1; i < count; i++) {
         int64_t zero;
-        const float scale = by_llm_int_scale(tensor, min, max, factors[i], &zero);
-        if (!is_cut(tensor, min, max, scale, zero, best->error))
-            try_choice(tensor, values, scale, zero, best);
+        const float scale = by_llm_int_scale(tensor, span->min, span->max, factors[i], &zero);
+        if (!is_cut(tensor, span, scale, zero, best->error))
+            try_choice(tensor, span, scale, zero, best);
     }
     if (tensor->spec->asymmetric) {
         const int64_t zero = best->zero, first = dtype->low + tensor->least_zero;
         if (zero > first)
-            try_choice(tensor, values, best->scale, zero - 1, best);
+            try_choice(tensor, span, best->scale, zero - 1, best);
         if (zero < dtype->high)
-            try_choice(tensor, values, best->scale, zero + 1, best);
+            try_choice(tensor, span, best->scale, zero + 1, best);
     }
     for (int i = 0; i < REFINEMENTS; i++)
-        refine_scale(tensor, values, levels, best);
+        refine_scale(tensor, span, best);
 }
 
-static struct choice choose_group(const struct by_llm_tensor *tensor, const float *values,
-                                  int32_t *levels, struct by_llm_errors *sums)
+static struct choice choose_group(const struct by_llm_tensor *tensor, struct span *span,
+                                  struct by_llm_errors *sums)
 {
     struct choice best = {.scale = tensor->scale, .zero = tensor->zero};
-    float min, max;
     if (tensor->spec->grain != BY_LLM_TENSOR) {
-        by_weight_path_chosen()->extremes(values, tensor->group, &min, &max);
-        best.scale = by_llm_int_scale(tensor, min, max, 1, &best.zero);
+        by_weight_path_chosen()->extremes(span->values, tensor->group, &span->min, &span->max);
+        best.scale = by_llm_int_scale(tensor, span->min, span->max, 1, &best.zero);
     }
     if (tensor->search == BY_LLM_SEARCH_MINMAX || tensor->spec->grain == BY_LLM_TENSOR)
         return best;
-    best.error = error_with(tensor, values, tensor->group, best.scale, best.zero, INFINITY);
+    best.error = span_error(tensor, span, best.scale, best.zero, INFINITY);
     sums->minmax_error += best.error;
     if (best.error > 0)
-        search_group(tensor, values, min, max, levels, &best);
+        search_group(tensor, span, &best);
     sums->error += best.error;
     return best;
 }
@@ -149,7 +169,9 @@ int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
         return -1;
     for (size_t g = 0; g < pieces; g++) {
         const size_t at = g * tensor->group;
-        const struct choice choice = choose_group(tensor, base + at, scratch->levels, &sums);
+        struct span span = {.values = base + at, .levels = scratch->levels};
+        span.importance = tensor->importance ? tensor->importance + at : NULL;
+        const struct choice choice = choose_group(tensor, &span, &sums);
         put_levels(tensor, base + at, &choice, scratch, row->codes + at);
         row->scales[g] = choice.scale;
         row->zeros[g] = (int32_t)choice.zero;
@@ -161,7 +183,9 @@ int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
 }
 
 double by_llm_int_error(const struct by_llm_tensor *tensor, const float *values, float scale,
-                        int64_t zero)
+                        int64_t zero, struct by_llm_scratch *scratch)
 {
-    return error_with(tensor, values, tensor->columns, scale, zero, INFINITY);
+    const struct span span = {
+        .values = values, .importance = tensor->importance, .levels = scratch->levels};
+    return span_error(tensor, &span, scale, zero, INFINITY);
 }

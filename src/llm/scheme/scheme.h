@@ -40,6 +40,11 @@ struct by_llm_scheme {
     struct by_llm_spec weight, input;
 };
 
+/* What keys and values are kept as. */
+enum by_llm_kept { BY_LLM_KEPT_FLOAT, BY_LLM_KEPT_FP8, BY_LLM_KEPT_INT8 };
+/* NULL: floats. */
+const struct by_dtype *by_llm_kept_type(enum by_llm_kept kept);
+
 const struct by_llm_scheme *by_llm_schemes(size_t *count);
 /* By name or alias; when it is unknown, err names the nearest. */
 const struct by_llm_scheme *by_llm_scheme_find(const char *name, struct baryon_error *err);

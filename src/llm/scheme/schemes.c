@@ -176,6 +176,13 @@ static const struct by_llm_scheme rows[] = {
     {.name = "bf16", .alias = "bfloat16", .help = "bfloat16 weights", .weight = CAST(bf16)},
 };
 
+const struct by_dtype *by_llm_kept_type(enum by_llm_kept kept)
+{
+    return kept == BY_LLM_KEPT_FP8    ? &by_dtype_fp8_e4m3
+           : kept == BY_LLM_KEPT_INT8 ? &by_dtype_int8
+                                      : NULL;
+}
+
 enum { COUNT = sizeof rows / sizeof *rows };
 
 const struct by_llm_scheme *by_llm_schemes(size_t *count)

@@ -1,5 +1,5 @@
 /* Writing .npy, byte for byte as numpy.save does. */
-#include "input/npy.h"
+#include "array/npy.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Reading .npy: a magic, a version, the text of a Python dictionary, the payload. */
-#include "input/npy.h"
+#include "array/npy.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,6 +9,12 @@
 
 struct cursor {
     const uint8_t *start, *at, *end;
+};
+
+/* Bytes of the header. */
+struct npy_text {
+    const uint8_t *data;
+    size_t size;
 };
 
 static int fail_here(const struct cursor *cursor, struct baryon_error *err)
@@ -50,7 +56,7 @@ static int expect(struct cursor *cursor, const char *word, struct baryon_error *
 }
 
 /* A text in single or double quotes without escapes, as NumPy writes them. */
-static int take_text(struct cursor *cursor, struct by_span *text, struct baryon_error *err)
+static int take_text(struct cursor *cursor, struct npy_text *text, struct baryon_error *err)
 {
     skip_blanks(cursor);
     const uint8_t *start = cursor->at;
@@ -64,7 +70,7 @@ static int take_text(struct cursor *cursor, struct by_span *text, struct baryon_
                 quote_here(cursor, quoted));
         return fail_here(cursor, err);
     }
-    *text = (struct by_span){start + 1, (size_t)(end - start - 1)};
+    *text = (struct npy_text){start + 1, (size_t)(end - start - 1)};
     cursor->at = end + 1;
     return 0;
 }
@@ -100,7 +106,7 @@ static const struct refused_row refused[] = {
     {'m', "is a time span, must be numeric or bool", ""},
 };
 
-static int refuse_dtype(const struct by_span *text, struct baryon_error *err)
+static int refuse_dtype(const struct npy_text *text, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     by_quote_bytes(quoted, text->data, text->size);
@@ -126,7 +132,7 @@ static bool host_is_little(void)
     return first == 1;
 }
 
-static int find_dtype(const struct by_span *text, struct by_npy_header *header,
+static int find_dtype(const struct npy_text *text, struct by_npy_header *header,
                       struct baryon_error *err)
 {
     const uint8_t order = text->size ? text->data[0] : 0;
@@ -150,7 +156,7 @@ static int take_dtype(struct cursor *cursor, struct by_npy_header *header, struc
 {
     skip_blanks(cursor);
     struct cursor start = *cursor;
-    struct by_span text = {0};
+    struct npy_text text = {0};
     if (cursor->at < cursor->end && *cursor->at == '[') {
         by_fail(err, BARYON_ERR_INPUT,
                 "the type is a record of several fields, must be numeric or bool");
@@ -238,7 +244,7 @@ static int take_pair(struct cursor *cursor, unsigned *seen, struct by_npy_header
 {
     skip_blanks(cursor);
     struct cursor start = *cursor;
-    struct by_span name = {0};
+    struct npy_text name = {0};
     if (take_text(cursor, &name, err) < 0)
         return -1;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

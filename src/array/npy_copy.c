@@ -1,5 +1,5 @@
 /* Payloads of .npy files in native byte order and C layout. */
-#include "input/npy.h"
+#include "array/npy.h"
 
 #include <string.h>
 

@@ -1,0 +1,76 @@
+/*
+ * What the files calibrated*.c share.
+ *
+ *   calibrated.c          texts, windows, layers one after the other
+ *   calibrated_inputs.c   what linears of a layer read, by which they are grouped
+ *   calibrated_group.c    linears that share an input, their integers and bytes
+ *   calibrated_record.c   finished layers as records
+ *   calibrated_rescale.c  what is done to a layer before
+ */
+#ifndef BY_LLM_CALIBRATED_INTERNAL_H
+#define BY_LLM_CALIBRATED_INTERNAL_H
+
+#include "base/journal.h"
+#include "base/str.h"
+#include "llm/calibrated.h"
+#include "llm/output.h"
+
+/* A linear layer of a decoder's layer, in memory. */
+struct by_llm_place {
+    struct by_llm_item *item;
+    struct by_decoder_matrix *matrix;
+};
+
+struct by_llm_streams {
+    struct by_llm_calibrated *job;
+    struct by_decoder_run exact, rounded; /* the streams; weights are in rounded.loaded */
+    bool drifts;                          /* there is the float stream, `exact` */
+    struct by_journal *journal;
+    const uint8_t *found; /* the record of an earlier run, and its bytes */
+    size_t found_size;
+    struct by_str record; /* of the layer: items, then their bytes, as they come */
+    size_t layer;
+    float *kept; /* of experts: what `exact` had at the input of gates */
+};
+
+/* Solves and writes the linears of an input that both streams have; their weights in memory become
+ * what is stored. `exact` is one input further then. */
+int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input input,
+                         struct baryon_error *err);
+
+/* Linears with the tokens that they get. */
+#define BY_LLM_SHARING 8
+struct by_llm_sharing {
+    struct by_llm_place places[BY_LLM_SHARING];
+    size_t count;
+};
+
+/* Solves linears on their inputs, or, where no token came to them, rounds to nearest; writes them;
+ * their weights in memory become what is stored. */
+int by_llm_sharing_solve(struct by_llm_streams *streams, const struct by_llm_sharing *sharing,
+                         const struct by_llm_inputs *inputs, struct baryon_error *err);
+
+/* The bytes of an item's fields, whose memory the output takes; they are added to the record. */
+int by_llm_streams_put(struct by_llm_streams *streams, const struct by_llm_item *item,
+                       uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
+int by_llm_streams_open_journal(struct by_llm_streams *streams, struct by_hash128 key,
+                                struct baryon_error *err);
+/* Whether an earlier run has recorded the layer. */
+int by_llm_streams_peek(struct by_llm_streams *streams, bool *found, struct baryon_error *err);
+/* Takes the layer's items from that record: into the output, and as floats into memory. */
+int by_llm_streams_resume(struct by_llm_streams *streams, struct baryon_error *err);
+/* The layer is done. */
+int by_llm_streams_record(struct by_llm_streams *streams, struct baryon_error *err);
+
+/* Where a weight or bias of the layer is in memory; NULL: it is none. */
+float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm_weight *weight);
+
+/* What all windows read, in the quantized stream; f: the same of the float stream, or NULL. */
+int by_llm_streams_gather(struct by_llm_streams *streams, enum by_decoder_input input,
+                          const float *f, struct by_llm_inputs *inputs, struct baryon_error *err);
+/* Items that are written with the layer though they stay floats: a hook may change them. */
+void by_llm_mark_kept(struct by_llm_calibrated *job);
+/* Calls the hook and writes what stays floats. */
+int by_llm_streams_rescale(struct by_llm_streams *streams, struct baryon_error *err);
+
+#endif

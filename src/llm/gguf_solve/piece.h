@@ -1,0 +1,63 @@
+/* Some rows of a problem, in the form in which they are solved. */
+#ifndef BY_LLM_GGUF_SOLVE_PIECE_H
+#define BY_LLM_GGUF_SOLVE_PIECE_H
+
+#include "base/blas.h"
+#include "llm/ggml/parts.h"
+#include "llm/gguf_solve/solve.h"
+
+/* What all pieces share. */
+struct by_gguf_solving {
+    const struct by_ggml_solve *problem;
+    const struct by_ggml_form *form;
+    const struct by_blas *blas;
+    size_t groups, blocks; /* of a row */
+    size_t block_groups;   /* groups of a block */
+    size_t row_bytes;
+    float *importance; /* [columns] */
+    float *sums;       /* [columns][groups]: of gram's rows, over the columns of a group */
+    float *corners;    /* [groups][groups]: of sums, over the rows of a group */
+};
+
+struct by_gguf_piece {
+    const struct by_gguf_solving *solving;
+    size_t first, rows;
+    const float *weights;    /* [rows][columns] */
+    float *cross;            /* [rows][columns] */
+    float *excess;           /* [rows][columns]: gram weights - cross; NULL: 0 */
+    float *values;           /* [rows][columns]: of blocks, less the weights */
+    float *residual;         /* [rows][columns]: gram values of blocks - cross */
+    int32_t *integers;       /* [rows][columns] */
+    float *scales, *offsets; /* [rows][groups]: as floats */
+    int16_t *codes, *mins;   /* [rows][groups] */
+    float *halves;           /* [rows][blocks][2] */
+    uint8_t *trial;          /* [rows][row_bytes] */
+    double *errors, *before; /* [rows] */
+};
+
+/* Between blocks and arrays of the piece. */
+void by_gguf_unpack(struct by_gguf_piece *piece, const uint8_t *blocks, size_t row);
+void by_gguf_pack(const struct by_gguf_piece *piece, uint8_t *blocks, size_t row);
+/* scales and offsets, of codes and halves. */
+void by_gguf_multiply(struct by_gguf_piece *piece, size_t row);
+
+/* Solves codes, minima and halves of the rows, with integers and residual given. */
+int by_gguf_solve_scales(struct by_gguf_piece *piece, struct baryon_error *err);
+
+/* One row's problem over scales s and minima m: value = s u - m in each group, u being the numbers
+ * of the levels. */
+struct by_gguf_normal {
+    const struct by_ggml_form *form;
+    size_t groups, block_groups;
+    const float *ss;             /* [groups][groups]: u_g' gram u_h */
+    const float *sm;             /* [groups][groups]: u_g' gram 1_h; NULL: no minima */
+    const float *mm;             /* [groups][groups]: 1_g' gram 1_h */
+    double *slopes_s, *slopes_m; /* [groups]: halves of the derivatives */
+    int16_t *codes, *mins;
+    float *halves;
+};
+
+/* Steps through codes and halves as they are stored. */
+void by_gguf_descend_scales(struct by_gguf_normal *normal);
+
+#endif

@@ -1,0 +1,291 @@
+/* Solves rows of blocks in pieces: levels, then scales, then levels again. */
+#include "llm/gguf_solve/solve.h"
+
+#include "llm/ggml/codec.h"
+#include "llm/gguf_solve/piece.h"
+#include "solve/descent.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows of a piece: enough for a matrix product, few enough for all threads to have some. */
+#define PIECE      128
+#define PIECE_FEW  32
+#define PIECE_MANY 512
+#define LANES      16
+/* Columns that samples say nothing about count this share of the mean in the start. */
+#define LEAST 0x1p-20f
+
+struct run {
+    struct by_gguf_solving solving;
+    uint8_t *blocks;
+    double (*errors)[2];
+};
+
+bool by_ggml_solves(const struct by_ggml_type *type)
+{
+    return by_ggml_form(type) != NULL;
+}
+
+/* --- A piece --- */
+
+static void multiply(const struct by_gguf_solving *s, size_t rows, const float *values, float beta,
+                     float *products)
+{
+    const int columns = (int)s->problem->columns;
+    s->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)rows, columns,
+                   columns, 1, values, columns, s->problem->gram, columns, beta, products, columns);
+}
+
+static int open_piece(struct by_gguf_piece *piece, struct baryon_error *err)
+{
+    const struct by_gguf_solving *s = piece->solving;
+    const size_t places = piece->rows * s->problem->columns, groups = piece->rows * s->groups;
+    piece->weights = s->problem->weights + piece->first * s->problem->columns;
+    piece->cross = by_alloc_zero(4 * places, sizeof *piece->cross, err);
+    piece->integers = by_alloc(places, sizeof *piece->integers, err);
+    piece->scales = by_alloc(2 * groups + 2 * piece->rows * s->blocks, sizeof *piece->scales, err);
+    piece->codes = by_alloc(2 * groups, sizeof *piece->codes, err);
+    piece->trial = by_alloc(piece->rows, s->row_bytes, err);
+    piece->errors = by_alloc(2 * piece->rows, sizeof *piece->errors, err);
+    if (!piece->cross || !piece->integers || !piece->scales || !piece->codes || !piece->trial ||
+        !piece->errors)
+        return -1;
+    piece->excess = piece->cross + places;
+    piece->values = piece->excess + places;
+    piece->residual = piece->values + places;
+    piece->offsets = piece->scales + groups;
+    piece->halves = piece->offsets + groups;
+    piece->mins = piece->codes + groups;
+    piece->before = piece->errors + piece->rows;
+    return 0;
+}
+
+static void close_piece(struct by_gguf_piece *piece)
+{
+    by_free(piece->cross);
+    by_free(piece->integers);
+    by_free(piece->scales);
+    by_free(piece->codes);
+    by_free(piece->trial);
+    by_free(piece->errors);
+}
+
+static void find_cross(struct by_gguf_piece *piece)
+{
+    const struct by_ggml_solve *p = piece->solving->problem;
+    const size_t places = piece->rows * p->columns;
+    multiply(piece->solving, piece->rows, piece->weights, 0, piece->cross);
+    if (!p->cross)
+        return;
+    const float *cross = p->cross + piece->first * p->columns;
+    for (size_t i = 0; i < places; i++)
+        piece->excess[i] = piece->cross[i] - cross[i];
+    memcpy(piece->cross, cross, places * sizeof *cross);
+}
+
+/* With d = values - weights the form is d' gram d + 2 d' excess more than that of the weights. */
+static double row_error(const struct by_gguf_piece *piece, size_t row)
+{
+    const size_t columns = piece->solving->problem->columns, at = row * columns;
+    double lanes[LANES] = {0}, sum = 0;
+    for (size_t i = 0; i < columns; i++)
+        lanes[i % LANES] += (double)piece->values[at + i] *
+                            ((double)piece->residual[at + i] + (double)piece->excess[at + i]);
+    for (size_t i = 0; i < LANES; i++)
+        sum += lanes[i];
+    return sum;
+}
+
+/* What the decoder makes of blocks, what gram says of it, and errors of the rows. */
+static int judge(struct by_gguf_piece *piece, const uint8_t *blocks, double *errors,
+                 struct baryon_error *err)
+{
+    const struct by_ggml_solve *p = piece->solving->problem;
+    const size_t places = piece->rows * p->columns;
+    if (by_ggml_decode(p->type, blocks, places, piece->values, err))
+        return -1;
+    for (size_t i = 0; i < places; i++)
+        piece->values[i] -= piece->weights[i];
+    memcpy(piece->residual, piece->excess, places * sizeof *piece->residual);
+    multiply(piece->solving, piece->rows, piece->values, 1, piece->residual);
+    for (size_t k = 0; k < piece->rows; k++)
+        errors[k] = row_error(piece, k);
+    return 0;
+}
+
+static int descend_levels(struct by_gguf_piece *piece, struct baryon_error *err)
+{
+    const struct by_gguf_solving *s = piece->solving;
+    const struct by_ggml_solve *p = s->problem;
+    const struct by_descent_grid grid = {.offsets = s->form->min_high ? piece->offsets : NULL,
+                                         .table = s->form->table};
+    const struct by_descent problem = {.columns = p->columns,
+                                       .outs = piece->rows,
+                                       .gram = p->gram,
+                                       .cross = piece->cross,
+                                       .weights = piece->weights,
+                                       .scales = piece->scales,
+                                       .groups = s->groups,
+                                       .group = s->form->group,
+                                       .low = s->form->least - s->form->zero,
+                                       .high = s->form->most - s->form->zero,
+                                       .sweeps = p->sweeps ? p->sweeps : BY_GGML_SOLVE_SWEEPS,
+                                       .free = true,
+                                       .grid = &grid};
+    return by_descent_run(&problem, NULL, piece->integers, NULL, err);
+}
+
+/* Rows of the trial that are better become those of blocks; of the others, blocks are the ones to
+ * go on with. */
+static int settle(struct by_gguf_piece *piece, uint8_t *blocks, double *best,
+                  struct baryon_error *err)
+{
+    const size_t bytes = piece->solving->row_bytes;
+    for (size_t k = 0; k < piece->rows; k++)
+        by_gguf_pack(piece, piece->trial + k * bytes, k);
+    if (judge(piece, piece->trial, piece->errors, err))
+        return -1;
+    for (size_t k = 0; k < piece->rows; k++) {
+        if (piece->errors[k] < best[k]) {
+            memcpy(blocks + k * bytes, piece->trial + k * bytes, bytes);
+            best[k] = piece->errors[k];
+        } else {
+            by_gguf_unpack(piece, blocks + k * bytes, k);
+        }
+    }
+    return 0;
+}
+
+static int solve_piece(struct by_gguf_piece *piece, uint8_t *blocks, double *best,
+                       struct baryon_error *err)
+{
+    const struct by_gguf_solving *s = piece->solving;
+    const struct by_ggml_solve *p = s->problem;
+    const int rounds = s->form->power_of_two ? 0 : p->rounds < 0 ? BY_GGML_SOLVE_ROUNDS : p->rounds;
+    find_cross(piece);
+    if (by_ggml_encode(p->type, piece->weights, piece->rows, p->columns, s->importance, blocks,
+                       err))
+        return by_err_in(err, "rows from %zu on", piece->first);
+    for (size_t k = 0; k < piece->rows; k++)
+        by_gguf_unpack(piece, blocks + k * s->row_bytes, k);
+    if (judge(piece, blocks, piece->before, err))
+        return -1;
+    memcpy(best, piece->before, piece->rows * sizeof *best);
+    if (p->start_only)
+        return 0;
+    if (descend_levels(piece, err) || settle(piece, blocks, best, err))
+        return -1;
+    for (int i = 0; i < rounds; i++)
+        if (by_gguf_solve_scales(piece, err) || descend_levels(piece, err) ||
+            settle(piece, blocks, best, err))
+            return -1;
+    return 0;
+}
+
+static int run_piece(void *context, size_t begin, size_t end, unsigned worker,
+                     struct baryon_error *err)
+{
+    const struct run *run = context;
+    struct by_gguf_piece piece = {.solving = &run->solving, .first = begin, .rows = end - begin};
+    double *best = by_alloc(piece.rows, sizeof *best, err);
+    (void)worker;
+    int status = !best || open_piece(&piece, err) ? -1 : 0;
+    if (status == 0)
+        status = solve_piece(&piece, run->blocks + begin * run->solving.row_bytes, best, err);
+    for (size_t k = 0; status == 0 && run->errors && k < piece.rows; k++) {
+        run->errors[begin + k][0] = piece.before[k];
+        run->errors[begin + k][1] = best[k];
+    }
+    close_piece(&piece);
+    by_free(best);
+    return status;
+}
+
+/* --- What pieces share --- */
+
+static void find_importance(struct by_gguf_solving *s)
+{
+    const struct by_ggml_solve *p = s->problem;
+    double sum = 0;
+    for (size_t i = 0; i < p->columns; i++) {
+        s->importance[i] = p->importance ? p->importance[i] : p->gram[i * p->columns + i];
+        sum += (double)s->importance[i];
+    }
+    const float mean = (float)(sum / (double)p->columns);
+    for (size_t i = 0; i < p->columns; i++)
+        s->importance[i] = mean > 0 ? fmaxf(s->importance[i], LEAST * mean) : 1;
+}
+
+static int sum_rows(void *context, size_t begin, size_t end, unsigned worker,
+                    struct baryon_error *err)
+{
+    const struct by_gguf_solving *s = context;
+    const struct by_ggml_solve *p = s->problem;
+    (void)worker, (void)err;
+    for (size_t i = begin; i < end; i++)
+        for (size_t g = 0; g < s->groups; g++) {
+            const float *row = p->gram + i * p->columns + g * s->form->group;
+            float sum = 0;
+            for (size_t k = 0; k < s->form->group; k++)
+                sum += row[k];
+            s->sums[i * s->groups + g] = sum;
+        }
+    return 0;
+}
+
+static void sum_corners(struct by_gguf_solving *s)
+{
+    memset(s->corners, 0, s->groups * s->groups * sizeof *s->corners);
+    for (size_t i = 0; i < s->problem->columns; i++)
+        for (size_t h = 0; h < s->groups; h++)
+            s->corners[i / s->form->group * s->groups + h] += s->sums[i * s->groups + h];
+}
+
+static int open_solving(struct by_gguf_solving *s, struct by_pool *pool, struct baryon_error *err)
+{
+    const struct by_ggml_solve *p = s->problem;
+    s->block_groups = p->type->block / s->form->group;
+    s->blocks = p->columns / p->type->block;
+    s->groups = s->blocks * s->block_groups;
+    s->importance =
+        by_alloc(p->columns + (p->columns + s->groups) * s->groups, sizeof *s->importance, err);
+    if (!s->importance || by_blas_open(&s->blas, err))
+        return -1;
+    s->sums = s->importance + p->columns;
+    s->corners = s->sums + p->columns * s->groups;
+    find_importance(s);
+    if (s->form->min_high && by_par_for(pool, p->columns, 64, sum_rows, s, err))
+        return -1;
+    if (s->form->min_high)
+        sum_corners(s);
+    return 0;
+}
+
+static int check(const struct by_ggml_solve *p, struct baryon_error *err)
+{
+    if (!by_ggml_form(p->type) || !p->type->encode)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "type %s cannot be solved", p->type->name);
+    if (!p->rows || !p->columns || p->columns % p->type->block || p->columns > INT32_MAX)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "%zu rows of %zu columns of type %s, which has blocks of %u", p->rows,
+                       p->columns, p->type->name, p->type->block);
+    return 0;
+}
+
+int by_ggml_solve(const struct by_ggml_solve *problem, struct by_pool *pool, uint8_t *blocks,
+                  double (*errors)[2], struct baryon_error *err)
+{
+    struct run run = {.solving = {.problem = problem, .form = by_ggml_form(problem->type)},
+                      .blocks = blocks,
+                      .errors = errors};
+    if (check(problem, err) ||
+        by_ggml_bytes(problem->type, problem->columns, &run.solving.row_bytes, err))
+        return -1;
+    int status = open_solving(&run.solving, pool, err);
+    if (status == 0)
+        status = by_par_for(pool, problem->rows, problem->rows < PIECE_MANY ? PIECE_FEW : PIECE,
+                            run_piece, &run, err);
+    by_free(run.solving.importance);
+    return status;
+}

@@ -1,0 +1,212 @@
+/* Linear layers that share an input. */
+#include "llm/solve/group.h"
+
+#include "base/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAMPLED      32                /* rows of a linear that are tried */
+#define CHUNK_VALUES ((size_t)1 << 23) /* of rows that are solved at once */
+
+static const double shrinks[] = {0.05, 0.15, 0.3, 0.5};
+
+/* --- Some rows --- */
+
+struct sample {
+    struct by_llm_linear *linear;
+    size_t columns, rows;
+    float *weights, *values, *gaps, *products; /* [rows][columns] */
+    struct by_llm_coded coded;
+};
+
+static void close_sample(struct sample *sample)
+{
+    by_free(sample->weights);
+    by_llm_coded_close(&sample->coded);
+}
+
+static int open_sample(struct sample *sample, struct by_llm_linear *linear, size_t columns,
+                       struct baryon_error *err)
+{
+    const size_t rows = linear->rows < SAMPLED ? linear->rows : SAMPLED;
+    *sample = (struct sample){.linear = linear, .columns = columns, .rows = rows};
+    sample->weights = by_alloc(4 * rows * columns, sizeof(float), err);
+    if (!sample->weights || by_llm_target_open(&linear->target, rows, &sample->coded, err))
+        return -1;
+    sample->values = sample->weights + rows * columns;
+    sample->gaps = sample->values + rows * columns;
+    sample->products = sample->gaps + rows * columns;
+    for (size_t i = 0; i < rows; i++)
+        memcpy(sample->weights + i * columns, linear->weights + i * linear->rows / rows * columns,
+               columns * sizeof(float));
+    return 0;
+}
+
+static double form_of(const struct sample *sample, const struct by_blas *blas, const float *values,
+                      const float *gram)
+{
+    const int rows = (int)sample->rows, columns = (int)sample->columns;
+    double sum = 0;
+    blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, rows, columns, columns, 1,
+                values, columns, gram, columns, 0, sample->products, columns);
+    for (size_t i = 0; i < sample->rows * sample->columns; i++)
+        sum += (double)values[i] * (double)sample->products[i];
+    return sum;
+}
+
+/* Squared error of the output that the codes give, to that of nothing. */
+static int judge(const struct sample *sample, const struct by_blas *blas, const float *gram,
+                 double *error, struct baryon_error *err)
+{
+    const size_t count = sample->rows * sample->columns;
+    if (by_llm_target_values(&sample->linear->target, &sample->coded, sample->rows, sample->values,
+                             err))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        sample->gaps[i] = sample->values[i] - sample->weights[i];
+    const double whole = form_of(sample, blas, sample->weights, gram);
+    *error = whole > 0 ? form_of(sample, blas, sample->gaps, gram) / whole : 0;
+    return 0;
+}
+
+static int solve_sample(struct sample *sample, const struct by_llm_group *group,
+                        const struct by_llm_regular *regular, struct by_pool *pool,
+                        struct baryon_error *err)
+{
+    const struct by_llm_problem problem = {sample->rows,  sample->columns,  sample->weights,
+                                           regular->gram, sample->products, regular->importance};
+    /* The aim is that of the weights: drift was not gathered by shares of windows. */
+    return by_llm_cross(regular, NULL, 0, sample->weights, sample->rows, pool, sample->products,
+                        err) ||
+                   by_llm_target_solve(&sample->linear->target, &problem, group->solver, pool,
+                                       &sample->coded, err)
+               ? -1
+               : 0;
+}
+
+/* --- How much to shrink --- */
+
+/* Errors of all linears with one candidate: their sum, and each. */
+static int try_shrink(const struct by_llm_group *group, double shrink, struct sample *samples,
+                      struct by_pool *pool, double *errors, double *sum, struct baryon_error *err)
+{
+    const struct by_llm_inputs *inputs = group->inputs;
+    const float *learned = inputs->held ? inputs->others : inputs->gram;
+    const float *judged = inputs->held ? inputs->held : inputs->gram;
+    const struct by_blas *blas;
+    struct by_llm_regular regular = {0};
+    int status =
+        by_blas_open(&blas, err) || by_llm_regularize(&regular, learned, inputs->columns, shrink,
+                                                      group->solver->options.damping, err);
+    *sum = 0;
+    for (size_t i = 0; i < group->count && !status; i++) {
+        status = solve_sample(&samples[i], group, &regular, pool, err) ||
+                 judge(&samples[i], blas, judged, &errors[i], err);
+        *sum += errors[i];
+    }
+    by_llm_regular_release(&regular);
+    return status ? -1 : 0;
+}
+
+static int try_nearest(const struct by_llm_group *group, struct sample *samples,
+                       struct by_pool *pool, struct baryon_error *err)
+{
+    const float *judged = group->inputs->held ? group->inputs->held : group->inputs->gram;
+    const struct by_blas *blas;
+    if (by_blas_open(&blas, err))
+        return -1;
+    for (size_t i = 0; i < group->count; i++) {
+        struct by_llm_linear *linear = &group->linears[i];
+        linear->errors.held_out = group->inputs->held != NULL;
+        if (by_llm_target_nearest(&linear->target, samples[i].weights, samples[i].rows, pool,
+                                  &samples[i].coded, err) ||
+            judge(&samples[i], blas, judged, &linear->errors.nearest, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int choose_shrink(struct by_llm_group *group, struct sample *samples, struct by_pool *pool,
+                         double *errors, struct baryon_error *err)
+{
+    const double given = group->solver->options.shrink;
+    const bool chosen = given < 0 && group->inputs->held;
+    const size_t count = chosen ? sizeof shrinks / sizeof *shrinks : 1;
+    double least = INFINITY, sum;
+    group->shrink = given < 0 ? shrinks[2] : given;
+    for (size_t i = 0; i < count; i++) {
+        const double shrink = chosen ? shrinks[i] : group->shrink;
+        if (try_shrink(group, shrink, samples, pool, errors, &sum, err))
+            return -1;
+        if (chosen && sum > least)
+            break;
+        least = sum;
+        group->shrink = shrink;
+        for (size_t k = 0; k < group->count; k++)
+            group->linears[k].errors.solved = errors[k];
+    }
+    return 0;
+}
+
+/* --- All --- */
+
+static int measure(struct by_llm_group *group, struct by_pool *pool, struct baryon_error *err)
+{
+    struct sample *samples = by_alloc_zero(group->count, sizeof *samples, err);
+    double *errors = by_alloc_zero(group->count, sizeof *errors, err);
+    int status = samples && errors ? 0 : -1;
+    for (size_t i = 0; i < group->count && !status; i++)
+        status = open_sample(&samples[i], &group->linears[i], group->inputs->columns, err);
+    if (!status)
+        status = try_nearest(group, samples, pool, err) ||
+                 choose_shrink(group, samples, pool, errors, err);
+    for (size_t i = 0; samples && i < group->count; i++)
+        close_sample(&samples[i]);
+    by_free(samples);
+    by_free(errors);
+    return status ? -1 : 0;
+}
+
+int by_llm_group_open(struct by_llm_group *group, struct by_pool *pool, struct baryon_error *err)
+{
+    group->regular = (struct by_llm_regular){0};
+    return measure(group, pool, err) ||
+                   by_llm_regularize(&group->regular, group->inputs->gram, group->inputs->columns,
+                                     group->shrink, group->solver->options.damping, err)
+               ? -1
+               : 0;
+}
+
+size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear)
+{
+    const size_t rows = group->linears[linear].rows;
+    const size_t some =
+        CHUNK_VALUES / group->inputs->columns / BY_LLM_ROWS_AT_ONCE * BY_LLM_ROWS_AT_ONCE;
+    if (group->solver->method->feeds_back || some >= rows)
+        return rows;
+    return some ? some : BY_LLM_ROWS_AT_ONCE;
+}
+
+int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t first, size_t count,
+                       struct by_pool *pool, struct by_llm_coded *coded, struct baryon_error *err)
+{
+    const struct by_llm_linear *own = &group->linears[linear];
+    const size_t columns = group->inputs->columns;
+    const float *weights = own->weights + first * columns;
+    float *cross = by_alloc(count * columns, sizeof *cross, err);
+    const struct by_llm_problem problem = {
+        count, columns, weights, group->regular.gram, cross, group->regular.importance};
+    const int status =
+        !cross ||
+        by_llm_cross(&group->regular, group->inputs->drift, group->solver->options.cross, weights,
+                     count, pool, cross, err) ||
+        by_llm_target_solve(&own->target, &problem, group->solver, pool, coded, err);
+    by_free(cross);
+    return status ? -1 : 0;
+}
+
+void by_llm_group_close(struct by_llm_group *group)
+{
+    by_llm_regular_release(&group->regular);
+}

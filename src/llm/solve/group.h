@@ -1,0 +1,47 @@
+/*
+ * Linear layers that share an input: their inputs' matrices become one quadratic form, how much it
+ * is shrunk is chosen on held-out windows, and each is rounded in it.
+ */
+#ifndef BY_LLM_SOLVE_GROUP_H
+#define BY_LLM_SOLVE_GROUP_H
+
+#include "llm/solve/target.h"
+
+/* Rows of codes that are packed together are not taken apart. */
+#define BY_LLM_ROWS_AT_ONCE 128
+
+/* Relative squared errors of a linear layer's output, means over some of its rows; on held-out
+ * tokens, of rows that were rounded without these, where there are such. */
+struct by_llm_linear_errors {
+    double nearest, solved;
+    bool held_out;
+};
+
+struct by_llm_linear {
+    const float *weights; /* [rows][columns] */
+    size_t rows;
+    struct by_llm_target target;
+    struct by_llm_linear_errors errors; /* out */
+};
+
+struct by_llm_group {
+    const struct by_llm_inputs *inputs;
+    const struct by_llm_solver *solver;
+    struct by_llm_linear *linears;
+    size_t count;
+    double shrink; /* that is used */
+    struct by_llm_regular regular;
+};
+
+/* Chooses what has to be chosen, measures errors, makes the form; the members before `shrink` are
+ * given. by_llm_group_close() goes with it in every case. */
+int by_llm_group_open(struct by_llm_group *group, struct by_pool *pool, struct baryon_error *err);
+/* Rows [first, first + count) of a linear: coded as by_llm_target_solve() has it. */
+int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t first, size_t count,
+                       struct by_pool *pool, struct by_llm_coded *coded, struct baryon_error *err);
+/* Rows of a linear that are best solved at once: all of them where a method works on the whole
+ * matrix first, else as many as keep memory low. */
+size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear);
+void by_llm_group_close(struct by_llm_group *group);
+
+#endif

@@ -1,0 +1,180 @@
+/* Sums of products of inputs, tile by tile. */
+#include "llm/solve/inputs.h"
+
+#include "base/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TILE 256 /* columns of a tile */
+
+struct gathering {
+    struct by_llm_inputs *inputs;
+    const struct by_llm_input_rows *windows;
+    size_t count, held;
+    const struct by_blas *blas;
+    size_t side; /* tiles */
+};
+
+/* --- Matrices --- */
+
+static size_t tile_size(const struct gathering *g, size_t tile)
+{
+    const size_t rest = g->inputs->columns - tile * TILE;
+    return rest < TILE ? rest : TILE;
+}
+
+/* Adds rows' columns of windows [first, end), of f or of x by x. */
+static void add_tile(const struct gathering *g, size_t row, size_t column, size_t first, size_t end,
+                     bool of_f, float *matrix)
+{
+    const size_t columns = g->inputs->columns;
+    float *to = matrix + row * TILE * columns + column * TILE;
+    for (size_t w = first; w < end; w++) {
+        const struct by_llm_input_rows *rows = &g->windows[w];
+        const float *left = of_f ? rows->f : rows->x;
+        if (rows->tokens)
+            g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_TRANS, BY_BLAS_NO_TRANS,
+                           (int)tile_size(g, row), (int)tile_size(g, column), (int)rows->tokens, 1,
+                           left + row * TILE, (int)columns, rows->x + column * TILE, (int)columns,
+                           1, to, (int)columns);
+    }
+}
+
+static void gather_tile(const struct gathering *g, size_t row, size_t column)
+{
+    struct by_llm_inputs *inputs = g->inputs;
+    if (row <= column && inputs->held) {
+        add_tile(g, row, column, 0, g->held, false, inputs->others);
+        add_tile(g, row, column, g->held, g->count, false, inputs->held);
+    } else if (row <= column) {
+        add_tile(g, row, column, 0, g->count, false, inputs->gram);
+    }
+    if (inputs->drift)
+        add_tile(g, row, column, 0, g->count, true, inputs->drift);
+}
+
+static int gather_tiles(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct gathering *g = context;
+    (void)worker, (void)err;
+    for (size_t i = begin; i < end; i++)
+        gather_tile(g, i / g->side, i % g->side);
+    return 0;
+}
+
+/* Sums to means, and the lower triangle. */
+static void finish_gram(float *gram, size_t columns, uint64_t tokens)
+{
+    const float share = tokens ? 1 / (float)tokens : 0;
+    for (size_t i = 0; i < columns; i++)
+        for (size_t j = i; j < columns; j++)
+            gram[j * columns + i] = gram[i * columns + j] *= share;
+}
+
+static void join_held(struct by_llm_inputs *inputs)
+{
+    const size_t count = inputs->columns * inputs->columns;
+    for (size_t i = 0; i < count; i++)
+        inputs->gram[i] = inputs->others[i] + inputs->held[i];
+    finish_gram(inputs->others, inputs->columns, inputs->tokens - inputs->held_tokens);
+    finish_gram(inputs->held, inputs->columns, inputs->held_tokens);
+}
+
+static void finish_drift(struct by_llm_inputs *inputs)
+{
+    const size_t count = inputs->columns * inputs->columns;
+    const float share = inputs->tokens ? 1 / (float)inputs->tokens : 0;
+    for (size_t i = 0; i < count; i++)
+        inputs->drift[i] = inputs->drift[i] * share - inputs->gram[i];
+}
+
+/* --- Columns --- */
+
+static int look_at_columns(void *context, size_t begin, size_t end, unsigned worker,
+                           struct baryon_error *err)
+{
+    const struct gathering *g = context;
+    struct by_llm_inputs *inputs = g->inputs;
+    (void)worker, (void)err;
+    for (size_t w = 0; w < g->count; w++)
+        for (size_t t = 0; t < g->windows[w].tokens; t++)
+            for (size_t i = begin; i < end; i++) {
+                const float size = fabsf(g->windows[w].x[t * inputs->columns + i]);
+                inputs->peaks[i] = fmaxf(inputs->peaks[i], size);
+                inputs->means[i] += size;
+            }
+    for (size_t i = begin; i < end; i++)
+        inputs->means[i] /= inputs->tokens ? (float)inputs->tokens : 1;
+    return 0;
+}
+
+/* A value that is not finite makes the sum of its column so. */
+static int check_means(const struct by_llm_inputs *inputs, struct baryon_error *err)
+{
+    for (size_t i = 0; i < inputs->columns; i++)
+        if (!isfinite(inputs->means[i]) || !isfinite(inputs->gram[i * inputs->columns + i]))
+            return by_fail(err, BARYON_ERR_INPUT,
+                           "input %zu has values that are NaN, infinite or too large", i);
+    return 0;
+}
+
+/* --- All --- */
+
+static int open_inputs(struct by_llm_inputs *inputs, bool held, bool drift,
+                       struct baryon_error *err)
+{
+    size_t count;
+    if (by_mul_overflow(inputs->columns, inputs->columns, &count))
+        return by_err_nomem(err, SIZE_MAX);
+    inputs->gram = by_alloc_zero(count, sizeof(float), err);
+    inputs->held = held ? by_alloc_zero(count, sizeof(float), err) : NULL;
+    inputs->others = held ? by_alloc_zero(count, sizeof(float), err) : NULL;
+    inputs->drift = drift ? by_alloc_zero(count, sizeof(float), err) : NULL;
+    inputs->peaks = by_alloc_zero(inputs->columns, sizeof(float), err);
+    inputs->means = by_alloc_zero(inputs->columns, sizeof(float), err);
+    return inputs->gram && inputs->peaks && inputs->means &&
+                   (!held || (inputs->held && inputs->others)) && (!drift || inputs->drift)
+               ? 0
+               : -1;
+}
+
+int by_llm_inputs_gather(struct by_llm_inputs *inputs, size_t columns,
+                         const struct by_llm_input_rows *windows, size_t count, size_t held,
+                         struct by_pool *pool, struct baryon_error *err)
+{
+    struct gathering g = {.inputs = inputs,
+                          .windows = windows,
+                          .count = count,
+                          .held = held,
+                          .side = (columns + TILE - 1) / TILE};
+    *inputs = (struct by_llm_inputs){.columns = columns};
+    for (size_t w = 0; w < count; w++) {
+        inputs->tokens += windows[w].tokens;
+        inputs->held_tokens += w >= held ? windows[w].tokens : 0;
+    }
+    const bool split = inputs->held_tokens > 0 && inputs->held_tokens < inputs->tokens;
+    if (by_blas_open(&g.blas, err) ||
+        open_inputs(inputs, split, count > 0 && windows[0].f != NULL, err) ||
+        by_par_for(pool, g.side * g.side, 1, gather_tiles, &g, err) ||
+        by_par_for(pool, columns, TILE, look_at_columns, &g, err))
+        return -1;
+    if (split)
+        join_held(inputs);
+    finish_gram(inputs->gram, columns, inputs->tokens);
+    if (inputs->drift)
+        finish_drift(inputs);
+    return check_means(inputs, err);
+}
+
+void by_llm_inputs_release(struct by_llm_inputs *inputs)
+{
+    by_free(inputs->gram);
+    by_free(inputs->held);
+    by_free(inputs->others);
+    by_free(inputs->drift);
+    by_free(inputs->peaks);
+    by_free(inputs->means);
+    *inputs = (struct by_llm_inputs){0};
+}

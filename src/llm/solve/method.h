@@ -1,0 +1,42 @@
+/*
+ * Methods that round a linear layer on what its inputs are. A method is a row in methods.c.
+ */
+#ifndef BY_LLM_SOLVE_METHOD_H
+#define BY_LLM_SOLVE_METHOD_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BY_LLM_SHRINK_CHOSEN (-1.0)
+
+struct by_llm_method_options {
+    double shrink;   /* of off-diagonals; BY_LLM_SHRINK_CHOSEN: on held-out windows */
+    double damping;  /* share of the mean diagonal */
+    double cross;    /* how much of the float model's input counts in what is aimed at */
+    unsigned sweeps; /* of descent, at most; 0: none */
+    unsigned fits;   /* of the scales, with sweeps behind each */
+    bool in_order;   /* error feedback takes columns as they come */
+};
+
+struct by_llm_method {
+    const char *name, *help;
+    bool solves;     /* needs samples */
+    bool feeds_back; /* begins with GPTQ's integers, else with the nearest */
+    bool in_blocks;  /* of GGUF: it knows these */
+    bool only_in_blocks;
+    struct by_llm_method_options defaults;
+};
+
+const struct by_llm_method *by_llm_methods(size_t *count);
+/* When it is unknown, err names the nearest. */
+const struct by_llm_method *by_llm_method_find(const char *name, struct baryon_error *err);
+
+/* A method with its options as they are used. */
+struct by_llm_solver {
+    const struct by_llm_method *method;
+    struct by_llm_method_options options;
+};
+
+#endif

@@ -1,0 +1,78 @@
+/* From means over tokens to the form that solvers minimize. */
+#include "llm/solve/problem.h"
+
+#include "base/blas.h"
+
+#include <math.h>
+
+#define ROWS 64 /* of a piece */
+
+int by_llm_regularize(struct by_llm_regular *regular, const float *means, size_t columns,
+                      double shrink, double damping, struct baryon_error *err)
+{
+    double mean = 0;
+    *regular = (struct by_llm_regular){.columns = columns};
+    regular->gram = by_alloc(columns * columns, sizeof(float), err);
+    regular->importance = by_alloc(columns, sizeof(float), err);
+    if (!regular->gram || !regular->importance)
+        return -1;
+    for (size_t i = 0; i < columns; i++)
+        mean += (double)means[i * columns + i] / (double)columns;
+    regular->factor = mean > 0 && isfinite(1 / mean) ? (float)(1 / mean) : 1;
+    const float across = regular->factor * (float)(1 - shrink);
+    for (size_t i = 0; i < columns; i++) {
+        for (size_t j = 0; j < columns; j++)
+            regular->gram[i * columns + j] = means[i * columns + j] * across;
+        const float own = means[i * columns + i] * regular->factor + (float)damping;
+        regular->gram[i * columns + i] = regular->importance[i] = own;
+    }
+    return 0;
+}
+
+void by_llm_regular_release(struct by_llm_regular *regular)
+{
+    by_free(regular->gram);
+    by_free(regular->importance);
+    *regular = (struct by_llm_regular){0};
+}
+
+struct crossing {
+    const struct by_llm_regular *regular;
+    const struct by_blas *blas;
+    const float *drift, *weights;
+    float share;
+    float *cross;
+};
+
+static int cross_rows(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct crossing *c = context;
+    const size_t columns = c->regular->columns;
+    const float *weights = c->weights + begin * columns;
+    float *cross = c->cross + begin * columns;
+    const int rows = (int)(end - begin), width = (int)columns;
+    (void)worker, (void)err;
+    c->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, rows, width, width, 1,
+                   weights, width, c->regular->gram, width, 0, cross, width);
+    if (c->drift && c->share != 0)
+        c->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, rows, width, width,
+                       c->share * c->regular->factor, weights, width, c->drift, width, 1, cross,
+                       width);
+    return 0;
+}
+
+int by_llm_cross(const struct by_llm_regular *regular, const float *drift, double share,
+                 const float *weights, size_t rows, struct by_pool *pool, float *cross,
+                 struct baryon_error *err)
+{
+    struct crossing crossing = {.regular = regular,
+                                .drift = drift,
+                                .weights = weights,
+                                .share = (float)share,
+                                .cross = cross};
+    return by_blas_open(&crossing.blas, err) ||
+                   by_par_for(pool, rows, ROWS, cross_rows, &crossing, err)
+               ? -1
+               : 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * The quadratic form of one linear layer's output error, ready for a solver:
+ *
+ *     error(q) = q' gram q - 2 cross' q   (+ what does not depend on q)      for each row
+ *
+ * gram is shrunk (off-diagonals times 1 - shrink, since few tokens leave them noisy), damped and
+ * divided by its mean diagonal. cross = gram w + drift' w: the row that makes the float layer's
+ * output from the quantized model's input. Without drift cross is gram w.
+ *
+ * Solvers take this and nothing else: those of schemes (linear.h), and those of GGUF's blocks
+ * (by_ggml_solve(), of arrays alone).
+ */
+#ifndef BY_LLM_SOLVE_PROBLEM_H
+#define BY_LLM_SOLVE_PROBLEM_H
+
+#include "llm/solve/inputs.h"
+
+struct by_llm_problem {
+    size_t rows, columns;
+    const float *weights;    /* [rows][columns], finite */
+    const float *gram;       /* [columns][columns], both triangles; mean diagonal about 1 */
+    const float *cross;      /* [rows][columns] */
+    const float *importance; /* [columns]: the diagonal of gram; all > 0 */
+};
+
+/* What linears that share an input have in common of their problems. */
+struct by_llm_regular {
+    size_t columns;
+    float *gram, *importance; /* as above */
+    float factor;             /* from means to gram: 1 / mean diagonal */
+};
+
+/* means: inputs->gram or another of the inputs' matrices. shrink 0 to 1; damping: share of the mean
+ * diagonal. Columns that were always 0 have the damping alone. */
+int by_llm_regularize(struct by_llm_regular *regular, const float *means, size_t columns,
+                      double shrink, double damping, struct baryon_error *err);
+void by_llm_regular_release(struct by_llm_regular *regular);
+/* cross of rows; share: how much of the drift counts, 0: none. drift NULL: there is none. */
+int by_llm_cross(const struct by_llm_regular *regular, const float *drift, double share,
+                 const float *weights, size_t rows, struct by_pool *pool, float *cross,
+                 struct baryon_error *err);
+
+#endif

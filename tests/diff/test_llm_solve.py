@@ -1,0 +1,244 @@
+"""`baryon llm quantize --text` on tiny decoders, beside numpy.
+
+Integers of the first layer's query are at a minimum of the quadratic form that numpy makes of the same windows; every
+family, with experts and without, comes nearer to the float model than nearest levels do; bytes do not depend on threads;
+every layout says the same; a run that was killed goes on.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+sys.path[:0] = ["tests", "tests/golden"]
+from llm_files import byte_tokenizer  # noqa: E402
+from make_llm_logits import weights_of  # noqa: E402
+
+BARYON = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "baryon"
+GOLDEN = json.loads(pathlib.Path("tests/golden/llm_logits.json").read_text())
+LENGTH, WINDOWS = 64, 8
+FAMILIES = ("llama-biases", "qwen3", "phi3", "gemma3", "mixtral", "qwen2-moe")
+SENTENCES = ("Pack my box with five dozen jugs. ", "The quick brown fox jumps over the lazy dog. ", "How vexingly quick! ",
+             "Sphinx of black quartz, judge my vow. ", "Waltz, bad nymph, for quick jigs vex. ")
+
+
+def texts(folder):
+    rng = np.random.default_rng(7)
+    for name, count in (("learn", 60), ("judge", 24)):
+        (folder / name).write_text("".join(SENTENCES[i] for i in rng.integers(0, len(SENTENCES), count)))
+
+
+def make(folder, name):
+    model = folder / name
+    model.mkdir()
+    shapes = GOLDEN[name]["shapes"]
+    save_file({key: weights_of(key, shape, "gemma" in name) for key, shape in shapes.items()}, model / "model.safetensors")
+    (model / "config.json").write_text(json.dumps(GOLDEN[name]["config"]))
+    (model / "tokenizer.json").write_text(json.dumps(byte_tokenizer()))
+    return model
+
+
+def baryon(folder, *arguments):
+    done = subprocess.run([BARYON, *map(str, arguments)], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, arguments))}: {done.stderr}")
+    return done.stdout
+
+
+def quantize(folder, model, out, *more, text="learn"):
+    given = ("--text", text, "--length", LENGTH, "--windows", WINDOWS) if text else ()
+    shutil.rmtree(folder / out, ignore_errors=True)
+    return baryon(folder, "llm", "quantize", model, "-o", out, *given, *more)
+
+
+def divergence(folder, model, against):
+    told = baryon(folder, "llm", "eval", model, "--against", against, "--text", "judge", "--length", LENGTH, "--json")
+    return json.loads(told)["kl"]
+
+
+def digest(path):
+    files = sorted(p for p in path.rglob("*") if p.is_file())
+    return [hashlib.sha256(p.read_bytes()).hexdigest() for p in files]
+
+
+# --- The quadratic form, by numpy ---
+
+
+def windows_of(ids):
+    """Spread evenly; every fourth is held out, which does not matter for the sums of all."""
+    first = [(len(ids) - LENGTH) * (2 * i + 1) // (2 * WINDOWS) for i in range(WINDOWS)]
+    return np.stack([ids[at : at + LENGTH] for at in first])
+
+
+def first_input(folder, model, name):
+    """What q, k and v of the first layer read."""
+    config = GOLDEN[name]["config"]
+    tensors = load_file(model / "model.safetensors")
+    ids = windows_of(np.frombuffer((folder / "learn").read_bytes(), np.uint8))
+    state = tensors["model.embed_tokens.weight"][ids].astype(np.float64)
+    scale = 1 / np.sqrt((state**2).mean(-1, keepdims=True) + config["rms_norm_eps"])
+    x = state * scale * tensors["model.layers.0.input_layernorm.weight"]
+    return x.reshape(-1, x.shape[-1]), tensors
+
+
+def levels_of(folder, out, layer, group):
+    """Codes and scales of the layout json-safetensors-like 'quark': int4 in words of eight, AWQ's order off."""
+    floats = folder / f"{out}-floats"
+    shutil.rmtree(floats, ignore_errors=True)
+    baryon(folder, "llm", "dequantize", out, "-o", floats, "--to", "f32")
+    values = load_file(floats / "model.safetensors")[layer + ".weight"].astype(np.float64)
+    scales = load_file(folder / out / "model.safetensors")[layer + ".weight_scale"].astype(np.float64)
+    scales = scales if scales.shape[0] == len(values) else scales.T
+    scales = np.repeat(scales, group, 1)
+    return np.round(values / scales), scales, values
+
+
+def check_minimum(folder):
+    """No level of the query could go one up or down and lower the form; GPTQ and descent lower it below nearest."""
+    model, layer, shrink, damping = folder / "llama-biases", "model.layers.0.self_attn.q_proj", 0.2, 0.03
+    x, tensors = first_input(folder, model, "llama-biases")
+    gram = x.T @ x / len(x)
+    mean = np.trace(gram) / len(gram)
+    form = (1 - shrink) * gram / mean
+    np.fill_diagonal(form, np.diag(gram) / mean + damping)
+    weights = tensors[layer + ".weight"].astype(np.float64)
+    error = {}
+    more = ("--scheme", "int4_wo_32", "--shrink", shrink, "--damping", damping)
+    for method, own in (("rtn", None), ("gptq", more), ("descent", (*more, "--sweeps", 50, "--cross", 0))):
+        if own:
+            quantize(folder, model, f"q-{method}", *own, "--method", method)
+        else:
+            quantize(folder, model, "q-rtn", "--scheme", "int4_wo_32", text=None)
+        levels, scales, values = levels_of(folder, f"q-{method}", layer, 32)
+        gap = values - weights
+        error[method] = ((gap @ form) * gap).sum()
+        if method != "descent":
+            continue
+        slope = gap @ form
+        for step in (-1, 1):
+            allowed = (levels + step >= -8) & (levels + step <= 7)
+            gain = 2 * step * scales * slope + scales**2 * np.diag(form)
+            worst = (gain / (scales**2 * np.diag(form)))[allowed].min()
+            if worst < -0.02:
+                yield f"a step of {step} would pay {-worst:.3f} of what it costs by itself"
+    if not max(error["descent"], error["gptq"]) < 0.7 * error["rtn"]:
+        yield f"errors of the form: {error}"
+
+
+# --- The whole way ---
+
+
+def check_families(folder):
+    for name in FAMILIES:
+        model = folder / name
+        scheme = ("--scheme", "int4_wo_32", "--group-size", 16)
+        quantize(folder, model, "near", *scheme, text=None)
+        told = json.loads(quantize(folder, model, "solved", *scheme, "--json"))
+        near, solved = divergence(folder, "near", model), divergence(folder, "solved", model)
+        if not solved < 0.8 * near:
+            yield f"{name}: divergence {solved:.4f}, nearest {near:.4f}"
+        if not told["output_error"] < told["nearest_output_error"]:
+            yield f"{name}: {told}"
+
+
+def check_schemes(folder):
+    model = folder / "llama-biases"
+    for scheme in ("uint4_wo_32", "int3_wo_32", "int8_wo_per_channel", "mxfp4_weight_only", "nvfp4_weight_only", "fp8",
+                   "int4_fp8", "mxfp6_e2m3", "amdfp4"):
+        size = ("--group-size", 32) if scheme == "int3_wo_32" else ()
+        scheme = "int3_wo_64" if size else scheme
+        quantize(folder, model, "near", "--scheme", scheme, *size, text=None)
+        quantize(folder, model, "solved", "--scheme", scheme, *size)
+        near, solved = divergence(folder, "near", model), divergence(folder, "solved", model)
+        if not solved < near:
+            yield f"{scheme}: divergence {solved:.5f}, nearest {near:.5f}"
+
+
+def check_threads(folder):
+    for model, scheme in (("llama-biases", "uint4_wo_32"), ("qwen2-moe", "nvfp4")):
+        for method in ("descent", "gptaq"):
+            found = []
+            for threads in (1, 3):
+                report = folder / "report.json"
+                quantize(folder, folder / model, "same", "--scheme", scheme, "--threads", threads, "--method", method,
+                         "--report", report)
+                entries = json.loads(report.read_text())["weights"]
+                found.append((digest(folder / "same"), [entry.get("output_error") for entry in entries]))
+            if found[0] != found[1]:
+                yield f"{model}, {scheme}, {method}: other bytes with 3 threads"
+
+
+def check_layouts(folder):
+    """Every layout that has the scheme; types of scales differ, and so do codes."""
+    model, found = folder / "llama-biases", {}
+    for layout in ("quark", "compressed-tensors", "awq", "gptq"):
+        quantize(folder, model, "laid", "--scheme", "uint4_wo_32", "--layout", layout)
+        found[layout] = divergence(folder, "laid", model)
+        if found[layout] > 1.1 * found["quark"]:
+            yield f"{layout}: divergence {found[layout]:.5f}, quark {found['quark']:.5f}"
+
+
+def check_gguf(folder):
+    """Blocks of files, whose rows of q and k have another order; experts lie in stacks there."""
+    for name, kind in (("llama-biases", "q4_0"), ("mixtral", "q4_1"), ("qwen3", "iq4_nl"), ("phi3", "q8_0")):
+        for out, text in (("near.gguf", None), ("solved.gguf", "learn")):
+            (folder / out).unlink(missing_ok=True)
+            quantize(folder, folder / name, out, "--scheme", kind, "--layout", "gguf", text=text)
+        near, solved = (divergence(folder, out, folder / name) for out in ("near.gguf", "solved.gguf"))
+        if not solved < near:
+            yield f"{name}, {kind}: divergence {solved:.5f}, nearest {near:.5f}"
+        if (folder / "solved.gguf.layers").exists():
+            yield f"{name}: the journal is still there"
+
+
+def check_resume(folder):
+    """Killed once a layer is recorded; the rest gives the bytes of a run in one go."""
+    model, options = folder / "gemma3", ("--scheme", "int4_wo_32")
+    quantize(folder, model, "whole", *options)
+    arguments = [BARYON, "llm", "quantize", model, "-o", "out", *options, "--text", "learn", "--length", str(LENGTH),
+                 "--windows", str(WINDOWS)]
+    running = subprocess.Popen(arguments, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    journal = folder / "out.part/.baryon-layers"
+    while running.poll() is None and not (journal.exists() and journal.stat().st_size > 4000):
+        time.sleep(0.0002)
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    kept = journal.exists()
+    report = folder / "resumed.json"
+    baryon(folder, *arguments[1:], "--report", report) if kept else None
+    if kept and digest(folder / "out") != digest(folder / "whole"):
+        yield "other bytes than those of a run in one go"
+    if kept and not any(entry.get("resumed") for entry in json.loads(report.read_text())["weights"]):
+        yield "nothing was resumed"
+    if (folder / "out.part").exists():
+        yield "the unfinished folder is still there"
+
+
+def main():
+    passed, failed = 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        texts(folder)
+        for family in FAMILIES:
+            make(folder, family)
+        for check in (check_minimum, check_families, check_schemes, check_threads, check_layouts, check_gguf,
+                      check_resume):
+            wrong = list(check(folder))
+            for line in wrong:
+                print(f"{check.__name__[6:]}: {line}")
+            failed += len(wrong)
+            passed += not wrong
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()
