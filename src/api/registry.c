@@ -9,6 +9,7 @@
 #include "input/input.h"
 #include "ir/opinfo.h"
 #include "llm/layout/layout.h"
+#include "llm/solve/method.h"
 #include "metric/metric.h"
 #include "onnx/check.h"
 #include "pass/pass.h"
@@ -311,6 +312,21 @@ static void layout_row(size_t index, struct by_registry_row *row)
     row->help = layout->help;
 }
 
+static size_t solver_count(void)
+{
+    size_t count;
+    by_llm_methods(&count);
+    return count;
+}
+
+static void solver_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_llm_method *method = &by_llm_methods(&count)[index];
+    row->name = method->name;
+    row->help = method->help;
+}
+
 static const struct by_registry registries[] = {
     {"operators", "domain and opset", "Known operators", operator_count, operator_row},
     {"types", "bits", "Element types of tensors and their ONNX names", type_count, type_row},
@@ -335,6 +351,8 @@ static const struct by_registry registries[] = {
     {"schemes", "bits per weight", "Quantization schemes of 'baryon llm quantize'", scheme_count,
      scheme_row},
     {"layouts", "", "Layouts of files that 'baryon llm quantize' writes", layout_count, layout_row},
+    {"solvers", "", "Methods of 'baryon llm quantize': how weights are rounded", solver_count,
+     solver_row},
 };
 
 const struct by_registry *by_registries(size_t *count)

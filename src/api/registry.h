@@ -18,6 +18,7 @@
  *   rules       src/onnx/check.c            a rule that models keep
  *   schemes     src/llm/scheme/schemes.c    a quantization of language models
  *   layouts     src/llm/layout/layouts.c    how files hold quantized weights
+ *   solvers     src/llm/solve/methods.c     a method that rounds weights of language models
  *   commands    cli/commands.h              a command of the program
  *   options     cli/cmd_*.c, src/settings  an option of commands
  *

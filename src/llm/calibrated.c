@@ -42,14 +42,21 @@ static int cut_texts(struct by_llm_calibrated *job, struct baryon_error *err)
 
 /* --- What is solved --- */
 
+struct by_llm_target by_llm_item_target(const struct by_llm_item *item)
+{
+    return (struct by_llm_target){.tensor = item->scheme ? &item->tensor : NULL,
+                                  .blocks = item->blocks,
+                                  .columns = item->weight->columns};
+}
+
 static void mark(struct by_llm_calibrated *job, const struct by_decoder_place *place)
 {
     if (!place->weight)
         return;
     struct by_llm_item *item = &job->plan->items[place->weight - job->opened->source.weights];
-    if (item->scheme)
-        item->method =
-            by_llm_is_solvable(item->tensor.spec) ? job->options->solver.method->name : "rtn";
+    const struct by_llm_target target = by_llm_item_target(item);
+    if (item->scheme || item->blocks)
+        item->method = by_llm_target_solves(&target) ? job->options->solver.method->name : "rtn";
 }
 
 static void mark_all(struct by_llm_calibrated *job)
@@ -77,6 +84,20 @@ int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *e
     return 0;
 }
 
+void by_llm_calibrated_name(const struct by_llm_calibrated *job, struct by_str *text)
+{
+    const struct by_llm_solver *solver = &job->options->solver;
+    const struct by_llm_method_options *own = &solver->options;
+    const struct by_token_ids *ids = &job->ids;
+    char hash[33];
+    by_str_printf(text, " %s %.17g %.17g %.17g %u %u %d %zu %zu %s", solver->method->name,
+                  own->shrink, own->damping, own->cross, own->sweeps, own->fits, own->in_order,
+                  job->windows, (size_t)job->options->length,
+                  by_hash128_text(by_hash128(ids->ids, ids->count * sizeof *ids->ids), hash));
+    if (job->options->rescale)
+        by_str_printf(text, " %s", job->options->rescale->key);
+}
+
 void by_llm_calibrated_close(struct by_llm_calibrated *job)
 {
     by_token_ids_release(&job->ids);
@@ -97,7 +118,7 @@ float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm
 {
     const struct by_decoder *d = &streams->job->decoder;
     const struct by_decoder_layer *layer = &d->layer[streams->layer];
-    const struct by_decoder_loaded *loaded = &streams->exact.loaded;
+    const struct by_decoder_loaded *loaded = &streams->rounded.loaded;
     float *values = NULL;
     for (size_t i = 0; i < BY_PARTS && !values; i++)
         values = values_in(&layer->parts[i], &loaded->parts[i], weight);
@@ -109,7 +130,7 @@ float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm
 static int enter(struct by_llm_streams *streams, struct by_decoder_run *run,
                  enum by_decoder_input input, struct baryon_error *err)
 {
-    return by_decoder_enter(run, streams->layer, &streams->exact.loaded, input, err);
+    return by_decoder_enter(run, streams->layer, &streams->rounded.loaded, input, err);
 }
 
 static int pass_layer(struct by_llm_streams *streams, struct by_decoder_run *run,
@@ -123,7 +144,7 @@ static int pass_layer(struct by_llm_streams *streams, struct by_decoder_run *run
 
 static int solve_layer(struct by_llm_streams *streams, struct baryon_error *err)
 {
-    if (enter(streams, &streams->exact, BY_INPUT_ATTENTION, err) ||
+    if ((streams->drifts && enter(streams, &streams->exact, BY_INPUT_ATTENTION, err)) ||
         enter(streams, &streams->rounded, BY_INPUT_ATTENTION, err))
         return -1;
     for (enum by_decoder_input i = BY_INPUT_ATTENTION; i < BY_INPUTS; i++)
@@ -155,7 +176,7 @@ static int check_weights(struct by_llm_streams *streams, struct baryon_error *er
 {
     const struct by_decoder *d = &streams->job->decoder;
     const struct by_decoder_layer *layer = &d->layer[streams->layer];
-    struct by_decoder_loaded *loaded = &streams->exact.loaded;
+    struct by_decoder_loaded *loaded = &streams->rounded.loaded;
     for (size_t i = 0; i < BY_PARTS; i++)
         if (check_weight(streams, &layer->parts[i], &loaded->parts[i], err))
             return -1;
@@ -167,14 +188,14 @@ static int check_weights(struct by_llm_streams *streams, struct baryon_error *er
 
 static int run_layer(struct by_llm_streams *streams, bool *resuming, struct baryon_error *err)
 {
-    if (by_decoder_load(&streams->exact, streams->layer, err) || check_weights(streams, err))
+    if (by_decoder_load(&streams->rounded, streams->layer, err) || check_weights(streams, err))
         return -1;
     if (*resuming) {
         /* The record takes the place of weights that the float stream needs before. */
         if (by_llm_streams_peek(streams, resuming, err))
             return -1;
         if (*resuming)
-            return pass_layer(streams, &streams->exact, err) ||
+            return (streams->drifts && pass_layer(streams, &streams->exact, err)) ||
                            by_llm_streams_resume(streams, err) ||
                            pass_layer(streams, &streams->rounded, err)
                        ? -1
@@ -182,9 +203,7 @@ static int run_layer(struct by_llm_streams *streams, bool *resuming, struct bary
     }
     if (streams->job->options->rescale && by_llm_streams_rescale(streams, err))
         return -1;
-    if (solve_layer(streams, err))
-        return -1;
-    return streams->job->output ? by_llm_streams_record(streams, err) : 0;
+    return solve_layer(streams, err) || by_llm_streams_record(streams, err) ? -1 : 0;
 }
 
 static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
@@ -192,9 +211,10 @@ static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
     struct by_llm_calibrated *job = streams->job;
     const struct by_llm_quantize_options *options = job->options;
     const size_t length = (size_t)options->length;
-    bool resuming = job->output != NULL;
-    if (by_decoder_begin(&streams->exact, &job->decoder, job->ids.ids, job->windows, length,
-                         job->pool, err) ||
+    bool resuming = true;
+    streams->drifts = options->solver.options.cross != 0;
+    if ((streams->drifts && by_decoder_begin(&streams->exact, &job->decoder, job->ids.ids,
+                                             job->windows, length, job->pool, err)) ||
         by_decoder_begin(&streams->rounded, &job->decoder, job->ids.ids, job->windows, length,
                          job->pool, err))
         return -1;
@@ -204,18 +224,15 @@ static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
         if (run_layer(streams, &resuming, err))
             return -1;
     }
-    return job->output ? by_llm_output_wait(job->output, err) : 0;
+    return 0;
 }
 
-int by_llm_calibrated_run(struct by_llm_calibrated *job, const size_t *first_of,
-                          struct by_hash128 key, struct baryon_error *err)
+int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,
+                          struct baryon_error *err)
 {
-    struct by_llm_streams streams = {.job = job, .first_of = first_of};
+    struct by_llm_streams streams = {.job = job};
     by_str_init(&streams.record);
-    int status = (job->output && by_llm_streams_open_journal(&streams, key, err)) ||
-                 run_layers(&streams, err);
-    if (!status && job->output)
-        status = by_llm_streams_close_journal(&streams, err);
+    const int status = by_llm_streams_open_journal(&streams, key, err) || run_layers(&streams, err);
     by_journal_close(streams.journal);
     by_str_release(&streams.record);
     by_decoder_end(&streams.exact);

@@ -7,30 +7,26 @@
  * In memory: the weights of a layer in float32, of both streams the hidden states and one input of
  * all tokens, four or five matrices of the widest input, a chunk of rows that is solved.
  *
- * A finished layer is a record of OUT.part, so that a run goes on there: its weights are not solved
- * again, both streams run through it.
+ * A finished layer is a record of a journal beside the output, so that a run goes on there: its
+ * weights are not solved again, both streams run through it.
  */
 #ifndef BY_LLM_CALIBRATED_H
 #define BY_LLM_CALIBRATED_H
 
 #include "llm/opened.h"
-#include "llm/output.h"
+#include "llm/quantize.h"
 #include "llm/text/tokenize.h"
-
-/* Takes the blocks of a GGUF file's linears: rows [first, first + count) of a weight. */
-struct by_llm_blocks_sink {
-    int (*put)(void *context, const struct by_llm_weight *weight, size_t first, size_t count,
-               const uint8_t *blocks, struct baryon_error *err);
-    void *context;
-};
 
 struct by_llm_calibrated {
     const struct by_llm_quantize_options *options;
     struct by_llm_opened *opened;
     struct by_llm_plan *plan;
     struct by_pool *pool;
-    struct by_llm_output *output; /* NULL: items with blocks go to the sink, no records */
-    const struct by_llm_blocks_sink *blocks; /* NULL: items with schemes go to the output */
+    /* Takes the bytes of an item's fields, whose memory goes over to it, also when it fails. */
+    int (*put)(void *context, const struct by_llm_item *item,
+               uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
+    void *context;
+    const char *journal; /* path of the records, beside the output */
     struct by_llm_quantized *result;
     struct by_log *log;
     struct by_decoder decoder;
@@ -41,9 +37,24 @@ struct by_llm_calibrated {
 /* Reads the texts, finds the windows, and which items are going to be solved: these have a method
  * then. Fills ids, which the bytes depend on. */
 int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *err);
-/* Solves and writes them. first_of: by item, the place of its first tensor in the output. */
-int by_llm_calibrated_run(struct by_llm_calibrated *job, const size_t *first_of,
-                          struct by_hash128 key, struct baryon_error *err);
+/* Of an item of the plan, what its rows become. */
+struct by_llm_target by_llm_item_target(const struct by_llm_item *item);
+/* Everything that the method's bytes depend on, behind a text. */
+void by_llm_calibrated_name(const struct by_llm_calibrated *job, struct by_str *text);
+/* Solves and puts them. The journal stays, until what was put is sure to be there. */
+int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,
+                          struct baryon_error *err);
 void by_llm_calibrated_close(struct by_llm_calibrated *job);
+
+/* The same for a GGUF file: run is a conversion whose tensors and types are known. out: the file.
+ */
+struct by_llm_calibrated_gguf {
+    const struct by_llm_quantize_options *options;
+    struct by_log *log;
+    const char *out;
+    struct by_llm_quantized *result;
+};
+int by_llm_calibrated_gguf(void *context, struct by_convert_run *run, by_convert_put_fn *put,
+                           void *writer, bool *done, struct baryon_error *err);
 
 #endif

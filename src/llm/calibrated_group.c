@@ -2,9 +2,7 @@
 #include "llm/calibrated_internal.h"
 
 #include "base/thread.h"
-#include "llm/ggml/codec.h"
 
-#include <math.h>
 #include <string.h>
 
 #define PIECE 64 /* rows that a thread looks at */
@@ -57,7 +55,7 @@ static int find_scales(const struct by_llm_sharing *sharing, struct by_pool *poo
     for (size_t i = 0; i < sharing->count; i++) {
         struct by_llm_item *item = sharing->places[i].item;
         struct by_llm_range range = {0};
-        if (item->blocks || !by_llm_needs_range(&item->tensor))
+        if (!item->scheme || !by_llm_needs_range(&item->tensor))
             continue;
         for (size_t k = 0; k < sharing->count; k++) {
             const struct by_decoder_matrix *matrix = sharing->places[k].matrix;
@@ -73,9 +71,6 @@ static int find_scales(const struct by_llm_sharing *sharing, struct by_pool *poo
 
 /* --- One linear --- */
 
-typedef int round_fn(void *context, size_t first, size_t count, struct by_llm_coded *coded,
-                     struct baryon_error *err);
-
 struct rounding {
     const struct by_llm_place *place;
     const struct by_llm_group *group; /* NULL: nearest */
@@ -87,10 +82,20 @@ static int round_rows(const struct rounding *r, size_t first, size_t count,
                       struct by_llm_coded *coded, struct baryon_error *err)
 {
     const struct by_decoder_matrix *matrix = r->place->matrix;
+    const struct by_llm_target target = by_llm_item_target(r->place->item);
     return r->group ? by_llm_group_solve(r->group, r->index, first, count, r->pool, coded, err)
-                    : by_llm_linear_nearest(&r->place->item->tensor,
-                                            matrix->weight + first * matrix->columns, count,
-                                            r->pool, coded, err);
+                    : by_llm_target_nearest(&target, matrix->weight + first * matrix->columns,
+                                            count, r->pool, coded, err);
+}
+
+static int put_rows(const struct by_llm_item *item, const struct by_llm_coded *coded, size_t first,
+                    size_t count, uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
+{
+    const size_t bytes = item->fields.at[0].bytes / item->weight->rows;
+    if (!item->blocks)
+        return by_llm_fields_put(&item->fields, &item->tensor, coded, first, count, data, err);
+    memcpy(data[0] + first * bytes, coded->codes, count * bytes);
+    return 0;
 }
 
 /* Codes into the fields, and what they mean into memory. */
@@ -98,69 +103,28 @@ static int fill_fields(const struct rounding *r, uint8_t *const data[BY_LLM_FIEL
                        struct baryon_error *err)
 {
     const struct by_llm_item *item = r->place->item;
+    const struct by_llm_target target = by_llm_item_target(item);
     const struct by_decoder_matrix *matrix = r->place->matrix;
     const size_t step = r->group ? by_llm_group_rows(r->group, r->index) : matrix->rows;
     struct by_llm_coded coded = {0};
     int status =
-        by_llm_coded_open(&coded, &item->tensor, step < matrix->rows ? step : matrix->rows, err);
+        by_llm_target_open(&target, step < matrix->rows ? step : matrix->rows, &coded, err);
     for (size_t first = 0; first < matrix->rows && !status; first += step) {
         const size_t left = matrix->rows - first, count = left < step ? left : step;
         status = round_rows(r, first, count, &coded, err) ||
-                 by_llm_fields_put(&item->fields, &item->tensor, &coded, first, count, data, err) ||
-                 by_llm_dequantize_rows(&item->tensor, &coded, count,
-                                        matrix->weight + first * matrix->columns, err);
+                 put_rows(item, &coded, first, count, data, err) ||
+                 by_llm_target_values(&target, &coded, count,
+                                      matrix->weight + first * matrix->columns, err);
     }
-    if (!status)
+    if (!status && item->scheme)
         by_llm_fields_finish(&item->fields, &item->tensor, matrix->rows, data);
     by_llm_coded_close(&coded);
     return status ? -1 : 0;
 }
 
-static int write_some_blocks(struct by_llm_streams *streams, const struct rounding *r, size_t first,
-                             size_t count, uint8_t *blocks, struct baryon_error *err)
-{
-    const struct by_llm_item *item = r->place->item;
-    const struct by_llm_blocks_sink *sink = streams->job->blocks;
-    const size_t columns = r->place->matrix->columns;
-    float *values = r->place->matrix->weight + first * columns;
-    return (r->group ? by_llm_group_blocks(r->group, r->index, first, count, r->pool, blocks, err)
-                     : by_ggml_encode(item->blocks, values, count, columns, NULL, blocks, err)) ||
-                   sink->put(sink->context, item->weight, first, count, blocks, err) ||
-                   by_ggml_decode(item->blocks, blocks, count * columns, values, err)
-               ? -1
-               : 0;
-}
-
-/* Blocks to the sink, and what they mean into memory. */
-static int write_blocks(struct by_llm_streams *streams, const struct rounding *r,
-                        struct baryon_error *err)
-{
-    const struct by_decoder_matrix *matrix = r->place->matrix;
-    const size_t rows = matrix->rows;
-    const size_t most = r->group ? by_llm_group_rows(r->group, r->index) : rows;
-    const size_t step = most < rows ? most : rows;
-    size_t bytes;
-    if (by_ggml_bytes(r->place->item->blocks, step * matrix->columns, &bytes, err))
-        return -1;
-    uint8_t *blocks = by_alloc(bytes, 1, err);
-    int status = blocks ? 0 : -1;
-    for (size_t first = 0; first < rows && !status; first += step)
-        status = write_some_blocks(streams, r, first, rows - first < step ? rows - first : step,
-                                   blocks, err);
-    by_free(blocks);
-    return status;
-}
-
-static bool is_solved(const struct by_llm_item *item)
-{
-    return item->blocks || by_llm_is_solvable(item->tensor.spec);
-}
-
 static int write_linear(struct by_llm_streams *streams, const struct rounding *r,
                         struct baryon_error *err)
 {
-    if (r->place->item->blocks)
-        return write_blocks(streams, r, err);
     const struct by_llm_fields *fields = &r->place->item->fields;
     uint8_t *data[BY_LLM_FIELDS_MAX] = {0};
     int status = 0;
@@ -203,14 +167,14 @@ static int solve_group(struct by_llm_streams *streams, const struct by_llm_shari
         .inputs = inputs, .solver = &streams->job->options->solver, .linears = linears};
     for (size_t i = 0; i < sharing->count; i++) {
         const struct by_llm_place *place = &sharing->places[i];
-        if (!is_solved(place->item))
+        const struct by_llm_target target = by_llm_item_target(place->item);
+        if (!by_llm_target_solves(&target))
             continue;
         places[group.count] = place;
         linears[group.count++] = (struct by_llm_linear){
             .weights = place->matrix->weight,
             .rows = place->matrix->rows,
-            .tensor = &place->item->tensor,
-            .blocks = place->item->blocks,
+            .target = target,
         };
     }
     int status = group.count ? by_llm_group_open(&group, pool, err) : 0;
@@ -230,7 +194,8 @@ static int round_others(struct by_llm_streams *streams, const struct by_llm_shar
     for (size_t i = 0; i < sharing->count; i++) {
         const struct rounding rounding = {&sharing->places[i], NULL, 0, streams->job->pool};
         struct by_llm_item *item = sharing->places[i].item;
-        if (!all && is_solved(item))
+        const struct by_llm_target target = by_llm_item_target(item);
+        if (!all && by_llm_target_solves(&target))
             continue;
         item->method = "rtn";
         if (write_linear(streams, &rounding, err))

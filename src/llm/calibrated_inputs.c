@@ -20,13 +20,13 @@ static void add_part(struct by_llm_streams *streams, enum by_decoder_part part,
                      struct by_llm_sharing *sharing)
 {
     add_place(streams, &streams->job->decoder.layer[streams->layer].parts[part],
-              &streams->exact.loaded.parts[part], sharing);
+              &streams->rounded.loaded.parts[part], sharing);
 }
 
 static void add_expert(struct by_llm_streams *streams, size_t place, struct by_llm_sharing *sharing)
 {
     add_place(streams, &streams->job->decoder.layer[streams->layer].experts[place],
-              &streams->exact.loaded.experts[place], sharing);
+              &streams->rounded.loaded.experts[place], sharing);
 }
 
 /* Linears that all tokens come to. */
@@ -145,16 +145,16 @@ static int solve_expert(struct by_llm_streams *streams, enum by_decoder_input in
                         struct baryon_error *err)
 {
     const struct by_decoder *d = &streams->job->decoder;
-    const struct by_decoder_matrix *down = &streams->exact.loaded.experts[3 * expert + 2];
+    const struct by_decoder_matrix *down = &streams->rounded.loaded.experts[3 * expert + 2];
     struct by_llm_sharing sharing = {.count = 0};
     struct by_llm_inputs inputs = {0};
     struct taking taking = {
-        .columns = by_decoder_input_columns(d, &streams->exact.loaded, input),
+        .columns = by_decoder_input_columns(d, &streams->rounded.loaded, input),
         .count = input == BY_INPUT_DOWN ? down->columns : d->hidden,
         .chosen = streams->rounded.chosen,
         .experts = d->experts,
         .expert = expert,
-        .slot = input == BY_INPUT_DOWN ? by_decoder_slot_columns(d, &streams->exact.loaded) : 0,
+        .slot = input == BY_INPUT_DOWN ? by_decoder_slot_columns(d, &streams->rounded.loaded) : 0,
     };
     if (input == BY_INPUT_FEED) {
         add_expert(streams, 3 * expert, &sharing);
@@ -186,7 +186,7 @@ static int keep_exact(struct by_llm_streams *streams, struct baryon_error *err)
 
 static struct taking plain_taking(const struct by_llm_streams *streams, enum by_decoder_input input)
 {
-    const struct by_decoder_loaded *loaded = &streams->exact.loaded;
+    const struct by_decoder_loaded *loaded = &streams->rounded.loaded;
     const size_t columns = by_decoder_input_columns(&streams->job->decoder, loaded, input);
     struct taking taking = {.columns = columns, .count = columns};
     if (loaded->experts && input == BY_INPUT_DOWN) {
@@ -207,8 +207,8 @@ int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input i
                          struct baryon_error *err)
 {
     const struct by_llm_calibrated *job = streams->job;
-    const bool drifts = job->options->solver.options.cross != 0;
-    const bool has_experts = streams->exact.loaded.experts && input >= BY_INPUT_FEED;
+    const bool drifts = streams->drifts;
+    const bool has_experts = streams->rounded.loaded.experts && input >= BY_INPUT_FEED;
     struct by_llm_sharing sharing = {.count = 0};
     struct by_llm_inputs inputs = {0};
     list_plain(streams, input, &sharing);
@@ -218,8 +218,8 @@ int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input i
                      : 0;
     if (!status && has_experts && drifts && input == BY_INPUT_FEED)
         status = keep_exact(streams, err);
-    if (!status)
-        status = by_decoder_enter(&streams->exact, streams->layer, &streams->exact.loaded,
+    if (!status && drifts)
+        status = by_decoder_enter(&streams->exact, streams->layer, &streams->rounded.loaded,
                                   input + 1, err);
     if (!status && sharing.count)
         status = by_llm_sharing_solve(streams, &sharing, &inputs, err);

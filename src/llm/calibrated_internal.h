@@ -13,6 +13,7 @@
 #include "base/journal.h"
 #include "base/str.h"
 #include "llm/calibrated.h"
+#include "llm/output.h"
 
 /* A linear layer of a decoder's layer, in memory. */
 struct by_llm_place {
@@ -22,8 +23,8 @@ struct by_llm_place {
 
 struct by_llm_streams {
     struct by_llm_calibrated *job;
-    const size_t *first_of;
-    struct by_decoder_run exact, rounded; /* the streams; weights are in exact.loaded */
+    struct by_decoder_run exact, rounded; /* the streams; weights are in rounded.loaded */
+    bool drifts;                          /* there is the float stream, `exact` */
     struct by_journal *journal;
     const uint8_t *found; /* the record of an earlier run, and its bytes */
     size_t found_size;
@@ -60,8 +61,6 @@ int by_llm_streams_peek(struct by_llm_streams *streams, bool *found, struct bary
 int by_llm_streams_resume(struct by_llm_streams *streams, struct baryon_error *err);
 /* The layer is done. */
 int by_llm_streams_record(struct by_llm_streams *streams, struct baryon_error *err);
-/* All layers are done. */
-int by_llm_streams_close_journal(struct by_llm_streams *streams, struct baryon_error *err);
 
 /* Where a weight or bias of the layer is in memory; NULL: it is none. */
 float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm_weight *weight);

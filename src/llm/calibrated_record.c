@@ -1,56 +1,20 @@
 /* Finished layers as records of a journal beside the output. */
 #include "llm/calibrated_internal.h"
 
-#include "base/file.h"
+#include "llm/ggml/codec.h"
 
 #include <string.h>
-
-#define JOURNAL   ".baryon-layers"
-#define PATH_ROOM 4096
-
-static int journal_path(const struct by_llm_streams *streams, char path[PATH_ROOM],
-                        struct baryon_error *err)
-{
-    return by_join_path(path, PATH_ROOM, by_safetensors_folder(streams->job->output->writer),
-                        JOURNAL)
-               ? 0
-               : by_fail(err, BARYON_ERR_USAGE, "the path is too long");
-}
 
 int by_llm_streams_open_journal(struct by_llm_streams *streams, struct by_hash128 key,
                                 struct baryon_error *err)
 {
-    char path[PATH_ROOM];
     enum by_journal_found found;
-    return journal_path(streams, path, err) ||
-                   by_journal_open(&streams->journal, path, key, &found, err)
-               ? -1
+    const char *path = streams->job->journal;
+    if (by_journal_open(&streams->journal, path, key, &found, err))
+        return -1;
+    return found == BY_JOURNAL_BUSY
+               ? by_fail(err, BARYON_ERR_USAGE, "%s: another process writes to it", path)
                : 0;
-}
-
-int by_llm_streams_close_journal(struct by_llm_streams *streams, struct baryon_error *err)
-{
-    char path[PATH_ROOM];
-    by_journal_close(streams->journal);
-    streams->journal = NULL;
-    return journal_path(streams, path, err) || by_remove_file(path, err) ? -1 : 0;
-}
-
-static int put_fields(const struct by_llm_streams *streams, const struct by_llm_item *item,
-                      uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
-{
-    const struct by_llm_plan *plan = streams->job->plan;
-    struct by_llm_bundle bundle = {.first = streams->first_of[item - plan->items],
-                                   .count = item->fields.count};
-    for (size_t i = 0; i < bundle.count; i++) {
-        bundle.bytes[i] = data[i];
-        bundle.sizes[i] = item->fields.at[i].bytes;
-    }
-    if (!by_safetensors_has(streams->job->output->writer, bundle.first))
-        return by_llm_output_put(streams->job->output, &bundle, err);
-    for (size_t i = 0; i < bundle.count; i++)
-        by_free(bundle.bytes[i]);
-    return 0;
 }
 
 int by_llm_streams_put(struct by_llm_streams *streams, const struct by_llm_item *item,
@@ -60,7 +24,7 @@ int by_llm_streams_put(struct by_llm_streams *streams, const struct by_llm_item 
     by_str_add(&streams->record, &index, sizeof index);
     for (size_t i = 0; i < item->fields.count; i++)
         by_str_add(&streams->record, data[i], item->fields.at[i].bytes);
-    return put_fields(streams, item, data, err);
+    return streams->job->put(streams->job->context, item, data, err);
 }
 
 int by_llm_streams_record(struct by_llm_streams *streams, struct baryon_error *err)
@@ -82,6 +46,8 @@ static int floats_of_fields(const struct by_llm_item *item, uint8_t *const data[
     struct by_llm_coded coded = {0};
     const uint8_t *fields[BY_LLM_FIELDS_MAX] = {0};
     const size_t rows = item->weight->rows;
+    if (item->blocks)
+        return by_ggml_decode(item->blocks, data[0], rows * item->weight->columns, out, err);
     if (!item->scheme)
         return by_llm_load_floats(item->fields.at[0].elem, data[0], rows * item->weight->columns,
                                   out),
@@ -127,7 +93,8 @@ static int resume_item(struct by_llm_streams *streams, const uint8_t **at, const
     const uint8_t *next = copy_fields(item, *at + sizeof index, end, data, err);
     int status = next ? floats_of_fields(item, data, values, err) : -1;
     if (!status)
-        return *at = next, item->resumed = true, put_fields(streams, item, data, err);
+        return *at = next, item->resumed = true,
+               streams->job->put(streams->job->context, item, data, err);
     for (size_t i = 0; i < BY_LLM_FIELDS_MAX; i++)
         by_free(data[i]);
     return -1;

@@ -12,7 +12,7 @@ static void mark_one(struct by_llm_calibrated *job, const struct by_llm_weight *
     if (!weight)
         return;
     struct by_llm_item *item = &job->plan->items[weight - job->opened->source.weights];
-    if (item->scheme || item->method)
+    if (item->scheme || item->blocks || item->method)
         return;
     struct by_llm_field *field = &item->fields.at[0];
     item->method = "kept";
@@ -44,7 +44,7 @@ static int write_kept(struct by_llm_streams *streams, const struct by_llm_weight
     if (!weight)
         return 0;
     const struct by_llm_item *item = &job->plan->items[weight - job->opened->source.weights];
-    if (item->scheme)
+    if (item->scheme || item->blocks)
         return 0;
     data[0] = by_alloc(item->fields.at[0].bytes, 1, err);
     if (!data[0])
@@ -66,7 +66,7 @@ static int write_all_kept(struct by_llm_streams *streams, struct baryon_error *e
 {
     const struct by_decoder *d = &streams->job->decoder;
     const struct by_decoder_layer *layer = &d->layer[streams->layer];
-    const struct by_decoder_loaded *loaded = &streams->exact.loaded;
+    const struct by_decoder_loaded *loaded = &streams->rounded.loaded;
     for (size_t i = 0; i < BY_PARTS; i++)
         if (write_place(streams, &layer->parts[i], &loaded->parts[i], err))
             return -1;
@@ -89,8 +89,8 @@ static int look_ahead(struct by_llm_streams *streams, struct by_llm_inputs input
     if (states)
         memcpy(states, run->states, size * sizeof *states);
     for (enum by_decoder_input i = BY_INPUT_ATTENTION; i < BY_INPUTS && !status; i++) {
-        status = by_decoder_enter(run, streams->layer, &streams->exact.loaded, i, err);
-        if (!status && !(streams->exact.loaded.experts && i == BY_INPUT_DOWN))
+        status = by_decoder_enter(run, streams->layer, &streams->rounded.loaded, i, err);
+        if (!status && !(streams->rounded.loaded.experts && i == BY_INPUT_DOWN))
             status = by_llm_streams_gather(streams, i, NULL, &inputs[i], err);
     }
     if (states)
@@ -105,7 +105,7 @@ int by_llm_streams_rescale(struct by_llm_streams *streams, struct baryon_error *
     const struct by_llm_rescale *rescale = job->options->rescale;
     struct by_llm_inputs inputs[BY_INPUTS] = {{0}};
     struct by_llm_rescale_layer layer = {
-        .decoder = &job->decoder, .layer = streams->layer, .loaded = &streams->exact.loaded};
+        .decoder = &job->decoder, .layer = streams->layer, .loaded = &streams->rounded.loaded};
     int status = look_ahead(streams, inputs, err);
     for (size_t i = 0; i < BY_INPUTS; i++)
         layer.inputs[i] = inputs[i].gram ? &inputs[i] : NULL;

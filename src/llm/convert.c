@@ -123,8 +123,8 @@ static int convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
     int status =
         by_llm_open(&opened, run->options->in, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err);
     run->in = opened.checkpoint;
-    run->opened = &opened;
     run->source = &opened.source;
+    run->opened = &opened;
     run->made_files = opened.files.config.size ? &opened.files : NULL;
     if (!status)
         status = run_convert(run, err);

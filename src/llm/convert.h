@@ -16,7 +16,7 @@ struct by_llm_convert_rule {
     const char *type; /* "q6_k"; NULL: that of the source */
 };
 
-struct by_llm_solve_blocks;
+struct by_convert_solve;
 
 struct by_llm_convert {
     const char *in;   /* a folder, a .safetensors or a .gguf file */
@@ -27,10 +27,9 @@ struct by_llm_convert {
     bool dry_run;                            /* nothing is written; towards GGUF */
     const struct by_llm_convert_rule *rules; /* towards GGUF; the first that matches counts */
     size_t rule_count;
-    const struct by_llm_solve_blocks
-        *solve;           /* towards GGUF: linears on texts; NULL: each by itself */
-    uint64_t shard_bytes; /* of safetensors; 0: the default */
-    unsigned threads;     /* 0: all */
+    uint64_t shard_bytes;                 /* of safetensors; 0: the default */
+    const struct by_convert_solve *solve; /* towards GGUF, see convert_internal.h; NULL */
+    unsigned threads;                     /* 0: all */
 };
 
 struct by_llm_converted {

@@ -1,7 +1,6 @@
 /* From a folder of safetensors to a GGUF file that llama.cpp loads. */
 #include "llm/convert_internal.h"
 #include "llm/convert_meta.h"
-#include "llm/convert_solve.h"
 #include "llm/family/tokenizer.h"
 #include "llm/float_types.h"
 #include "llm/ggml/mixture.h"
@@ -517,6 +516,21 @@ static int put_slab(void *context, size_t tensor, uint64_t at, const uint8_t *by
     return by_gguf_add(context, tensor, at, bytes, size, err);
 }
 
+/* What is solved comes first, since most of the time goes there. */
+static int put_tensors(struct by_convert_run *run, struct by_gguf_writer *writer,
+                       struct baryon_error *err)
+{
+    const struct by_convert_solve *solve = run->options->solve;
+    bool *done = by_arena_alloc(&run->arena, run->made.count + 1, sizeof *done, err);
+    int status = done ? 0 : -1;
+    if (!status && solve)
+        status = solve->run(solve->context, run, put_slab, writer, done, err);
+    for (size_t i = 0; !status && i < run->made.count; i++)
+        if (!done[i])
+            status = by_convert_put(run, i, put_slab, writer, err);
+    return status;
+}
+
 static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
 {
     struct by_gguf_build build = {.arena = &run->arena};
@@ -531,14 +545,7 @@ static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
                                 .count = run->made.count};
     if (by_gguf_create(&writer, &plan, err))
         return -1;
-    int status = 0;
-    bool *put = by_arena_alloc(&run->arena, run->made.count, sizeof *put, err);
-    status = put ? 0 : -1;
-    if (!status && run->options->solve)
-        status = by_convert_solve(run, writer, put, err);
-    for (size_t i = 0; !status && i < run->made.count; i++)
-        if (!put[i])
-            status = by_convert_put(run, i, put_slab, writer, err);
+    int status = put_tensors(run, writer, err);
     if (!status)
         status = by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err);
     by_gguf_abort(writer);

@@ -16,8 +16,8 @@ struct by_convert_run {
     const struct by_llm_convert *options;
     struct by_llm_converted *done;
     struct by_checkpoint *in;
-    struct by_llm_opened *opened;       /* towards GGUF: it, and of what `in` and `source` are */
-    const struct by_llm_source *source; /* towards GGUF: what is converted */
+    const struct by_llm_source *source;       /* towards GGUF: what is converted */
+    struct by_llm_opened *opened;             /* the same, with its tokenizer */
     const struct by_folder_files *made_files; /* of a GGUF file; else those of the folder count */
     struct by_pool *pool;
     struct by_arena arena;
@@ -26,6 +26,17 @@ struct by_convert_run {
     struct by_family_tensor *listed; /* names and dims of the source, for src/llm/family */
     const struct by_gguf_arch *arch;
     struct by_made_list made;
+};
+
+/* How a writer takes bytes of a tensor. */
+typedef int by_convert_put_fn(void *writer, size_t tensor, uint64_t at, const uint8_t *bytes,
+                              size_t size, struct baryon_error *err);
+
+/* Makes the bytes of some tensors in another way: puts them and notes which. */
+struct by_convert_solve {
+    int (*run)(void *context, struct by_convert_run *run, by_convert_put_fn *put, void *writer,
+               bool *done, struct baryon_error *err);
+    void *context;
 };
 
 /* What a folder has beside weights; empty ones are not written. */
@@ -53,9 +64,6 @@ uint64_t by_convert_heads(const struct by_convert_run *run, enum by_llm_role rol
 /* All of run->made for a writer; counts them and their bytes. */
 int by_convert_declare(struct by_convert_run *run, struct by_new_tensor **tensors,
                        struct baryon_error *err);
-/* How a writer takes bytes of a tensor. */
-typedef int by_convert_put_fn(void *writer, size_t tensor, uint64_t at, const uint8_t *bytes,
-                              size_t size, struct baryon_error *err);
 /* Makes all bytes of one tensor. */
 int by_convert_put(struct by_convert_run *run, size_t tensor, by_convert_put_fn *put, void *writer,
                    struct baryon_error *err);

@@ -1,10 +1,12 @@
 /* Quantizes a checkpoint: plan, tensors in the order of the source, config.json, other files. */
 #include "llm/quantize.h"
 
+#include "base/file.h"
 #include "base/str.h"
 #include "base/thread.h"
 #include "llm/calibrated.h"
 #include "llm/layout/fields.h"
+#include "llm/output.h"
 
 #include <string.h>
 
@@ -155,6 +157,47 @@ static void count_item(struct by_llm_quantized *result, const struct by_llm_item
     result->sums.minmax_error += item->sums.minmax_error;
 }
 
+/* Where items are in the output, for those that are solved. */
+struct solved {
+    struct job *job;
+    const size_t *first_of;
+};
+
+static int put_solved(void *context, const struct by_llm_item *item,
+                      uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
+{
+    const struct solved *solved = context;
+    struct by_llm_output *output = &solved->job->output;
+    struct by_llm_bundle bundle = {.first = solved->first_of[item - solved->job->plan.items],
+                                   .count = item->fields.count};
+    for (size_t i = 0; i < bundle.count; i++) {
+        bundle.bytes[i] = data[i];
+        bundle.sizes[i] = item->fields.at[i].bytes;
+    }
+    if (!is_there(solved->job, bundle.first, bundle.count))
+        return by_llm_output_put(output, &bundle, err);
+    for (size_t i = 0; i < bundle.count; i++)
+        by_free(bundle.bytes[i]);
+    return 0;
+}
+
+static int solve_all(struct job *job, const size_t *first_of, struct by_hash128 key,
+                     struct baryon_error *err)
+{
+    struct solved solved = {job, first_of};
+    char path[4096];
+    if (!by_join_path(path, sizeof path, by_safetensors_folder(job->output.writer),
+                      ".baryon-layers"))
+        return by_fail(err, BARYON_ERR_USAGE, "the path is too long");
+    job->calibrated.put = put_solved;
+    job->calibrated.context = &solved;
+    job->calibrated.journal = path;
+    return by_llm_calibrated_run(&job->calibrated, key, err) ||
+                   by_llm_output_wait(&job->output, err) || by_remove_file(path, err)
+               ? -1
+               : 0;
+}
+
 /* What is solved comes last. */
 static int write_all(struct job *job, struct by_hash128 key, struct baryon_error *err)
 {
@@ -169,7 +212,7 @@ static int write_all(struct job *job, struct by_hash128 key, struct baryon_error
             return -1;
         first += item->scheme ? item->fields.count : 1;
     }
-    if (solves(job->options) && by_llm_calibrated_run(&job->calibrated, first_of, key, err))
+    if (solves(job->options) && solve_all(job, first_of, key, err))
         return -1;
     return by_llm_output_wait(&job->output, err);
 }
@@ -229,20 +272,6 @@ static int write_files(struct job *job, struct baryon_error *err)
 
 /* --- All --- */
 
-static void name_method(const struct job *job, struct by_str *text)
-{
-    const struct by_llm_solver *solver = &job->options->solver;
-    const struct by_llm_method_options *own = &solver->options;
-    const struct by_token_ids *ids = &job->calibrated.ids;
-    char hash[33];
-    by_str_printf(text, " %s %.17g %.17g %.17g %u %u %d %zu %zu %s", solver->method->name,
-                  own->shrink, own->damping, own->cross, own->sweeps, own->fits, own->in_order,
-                  job->calibrated.windows, (size_t)job->options->length,
-                  by_hash128_text(by_hash128(ids->ids, ids->count * sizeof *ids->ids), hash));
-    if (job->options->rescale)
-        by_str_printf(text, " %s", job->options->rescale->key);
-}
-
 static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *err)
 {
     const struct by_llm_quantize_options *options = job->options;
@@ -255,7 +284,7 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
         by_str_printf(&text, " %s",
                       job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");
     if (solves(options))
-        name_method(job, &text);
+        by_llm_calibrated_name(&job->calibrated, &text);
     int failed = by_str_error(&text, err);
     if (!failed)
         failed = by_llm_output_key(job->opened.checkpoint, by_str_text(&text), key, err);
@@ -297,7 +326,6 @@ static int open_calibrated(struct job *job, struct baryon_error *err)
                                                  .opened = &job->opened,
                                                  .plan = &job->plan,
                                                  .pool = job->pool,
-                                                 .output = &job->output,
                                                  .result = job->result,
                                                  .log = job->log};
     return by_llm_calibrated_open(&job->calibrated, err);
@@ -329,9 +357,6 @@ int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantiz
     *result = (struct by_llm_quantized){0};
     if (options->layout && !strcmp(options->layout, by_llm_layout_gguf.name))
         return by_llm_quantize_gguf(in, out, options, log, result, err);
-    if (options->solver.method && options->solver.method->only_in_blocks)
-        return by_fail(err, BARYON_ERR_USAGE, "--method %s requires --layout gguf",
-                       options->solver.method->name);
     by_arena_init(&job.arena, ARENA_LIMIT);
     const int failed = run_job(&job, in, out, err);
     by_llm_calibrated_close(&job.calibrated);

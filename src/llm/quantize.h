@@ -47,7 +47,6 @@ struct by_llm_item {
     bool resumed;   /* an earlier run has written it, nothing was measured */
     const struct by_llm_weight *weight;
     const struct by_llm_scheme *scheme; /* NULL: it stays */
-    const struct by_ggml_type *blocks;  /* of a GGUF file that is solved: the type; NULL: none */
     const char *reason;                 /* why it stays; NULL: it is no linear layer */
     struct by_llm_tensor tensor;
     struct by_llm_fields fields;
@@ -55,7 +54,8 @@ struct by_llm_item {
     struct by_llm_range range; /* of all that share it; at the first */
     struct by_llm_errors sums;
     /* Where layers are solved: how this one was, what came of it. */
-    const char *method; /* NULL: each tensor by itself */
+    const char *method;                /* NULL: each tensor by itself */
+    const struct by_ggml_type *blocks; /* instead of a scheme; their bytes are the only field */
     double shrink;
     uint64_t tokens;
     struct by_llm_linear_errors output;

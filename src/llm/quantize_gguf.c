@@ -1,5 +1,5 @@
 /* Quantizing into a GGUF file: what is asked of layers, as types of tensors. */
-#include "llm/convert_solve.h"
+#include "llm/calibrated.h"
 
 #include <string.h>
 
@@ -23,7 +23,11 @@ static int refuse_options(const struct by_llm_quantize_options *options, struct 
         if (rows[i].given)
             return by_fail(err, BARYON_ERR_USAGE, "%s is not valid with --layout gguf",
                            rows[i].name);
-    return 0;
+    const struct by_llm_method *method = options->solver.method;
+    return method && method->solves && !method->in_blocks
+               ? by_fail(err, BARYON_ERR_USAGE, "--method %s is not valid with --layout gguf",
+                         method->name)
+               : 0;
 }
 
 static int make_rules(const struct by_llm_quantize_options *options, struct by_llm_convert *convert,
@@ -69,20 +73,16 @@ int by_llm_quantize_gguf(const char *in, const char *out,
                                      .type = options->scheme,
                                      .threads = options->threads,
                                      .dry_run = options->dry_run};
-    const struct by_llm_solve_blocks solve = {options, log, result};
-    const struct by_llm_method *method = options->solver.method;
+    struct by_llm_calibrated_gguf calibrated = {options, log, out, result};
+    const struct by_convert_solve solve = {by_llm_calibrated_gguf, &calibrated};
     struct by_arena arena;
     if (refuse_options(options, err))
         return -1;
-    if (method && method->solves && !method->in_blocks)
-        return by_fail(err, BARYON_ERR_USAGE, "--method %s is not valid with --layout gguf",
-                       method->name);
-    if (method && method->solves && options->rescale)
-        return by_fail(err, BARYON_ERR_USAGE, "channels are not scaled with --layout gguf");
-    convert.solve = method && method->solves ? &solve : NULL;
     if (!by_has_suffix(convert.out, ".gguf"))
         return by_fail(err, BARYON_ERR_USAGE, "output %s, must end with .gguf with --layout gguf",
                        out);
+    if (options->solver.method && options->solver.method->solves)
+        convert.solve = &solve;
     by_arena_init(&arena, ARENA_LIMIT);
     const int failed =
         make_rules(options, &convert, &arena, err) || convert_all(&convert, log, result, err);

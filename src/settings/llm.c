@@ -3,6 +3,8 @@
 
 #include "llm/float_types.h"
 
+#include <string.h>
+
 #define WRITING(member)    offsetof(struct by_llm_writing, member)
 #define QUANTIZE(member)   offsetof(struct by_llm_quantize_settings, member)
 #define CONVERT(member)    offsetof(struct by_llm_convert_settings, member)
@@ -155,8 +157,8 @@ static const struct by_option quantize_rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "NAME",
      .offset = QUANTIZE(method),
-     .help = "How weights are rounded: rtn, gptq, gptaq, descent or importance; with --text "
-             "descent, else rtn"},
+     .help = "How weights are rounded, 'baryon list solvers' names the ways; descent with --text, "
+             "else rtn"},
     {.name = "text",
      .letter = 't',
      .type = BY_OPT_TEXTS,
@@ -285,6 +287,8 @@ static int check_solver(const struct by_llm_quantize_settings *settings,
         if (rows[i].given)
             return by_fail(err, BARYON_ERR_USAGE, "%s is not valid with --method %s", rows[i].name,
                            method->name);
+    if (method->only_in_blocks && strcmp(settings->layout, "gguf") != 0)
+        return by_fail(err, BARYON_ERR_USAGE, "--method %s requires --layout gguf", method->name);
     if (settings->in_order && !method->feeds_back)
         return by_fail(err, BARYON_ERR_USAGE, "--in-order is not valid with --method %s",
                        method->name);

@@ -2,7 +2,6 @@
 #include "llm/solve/group.h"
 
 #include "base/blas.h"
-#include "llm/ggml/codec.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,26 +18,12 @@ struct sample {
     size_t columns, rows;
     float *weights, *values, *gaps, *products; /* [rows][columns] */
     struct by_llm_coded coded;
-    uint8_t *blocks; /* instead, in GGUF's blocks */
 };
 
 static void close_sample(struct sample *sample)
 {
     by_free(sample->weights);
-    by_free(sample->blocks);
     by_llm_coded_close(&sample->coded);
-}
-
-static int open_codes(struct sample *sample, struct baryon_error *err)
-{
-    const struct by_ggml_type *type = sample->linear->blocks;
-    size_t bytes;
-    if (!type)
-        return by_llm_coded_open(&sample->coded, sample->linear->tensor, sample->rows, err);
-    if (by_ggml_bytes(type, sample->rows * sample->columns, &bytes, err))
-        return -1;
-    sample->blocks = by_alloc(bytes, 1, err);
-    return sample->blocks ? 0 : -1;
 }
 
 static int open_sample(struct sample *sample, struct by_llm_linear *linear, size_t columns,
@@ -47,7 +32,7 @@ static int open_sample(struct sample *sample, struct by_llm_linear *linear, size
     const size_t rows = linear->rows < SAMPLED ? linear->rows : SAMPLED;
     *sample = (struct sample){.linear = linear, .columns = columns, .rows = rows};
     sample->weights = by_alloc(4 * rows * columns, sizeof(float), err);
-    if (!sample->weights || open_codes(sample, err))
+    if (!sample->weights || by_llm_target_open(&linear->target, rows, &sample->coded, err))
         return -1;
     sample->values = sample->weights + rows * columns;
     sample->gaps = sample->values + rows * columns;
@@ -56,16 +41,6 @@ static int open_sample(struct sample *sample, struct by_llm_linear *linear, size
         memcpy(sample->weights + i * columns, linear->weights + i * linear->rows / rows * columns,
                columns * sizeof(float));
     return 0;
-}
-
-/* What the codes stand for. */
-static int find_values(struct sample *sample, struct baryon_error *err)
-{
-    const struct by_llm_linear *linear = sample->linear;
-    return linear->blocks ? by_ggml_decode(linear->blocks, sample->blocks,
-                                           sample->rows * sample->columns, sample->values, err)
-                          : by_llm_dequantize_rows(linear->tensor, &sample->coded, sample->rows,
-                                                   sample->values, err);
 }
 
 static double form_of(const struct sample *sample, const struct by_blas *blas, const float *values,
@@ -81,35 +56,18 @@ static double form_of(const struct sample *sample, const struct by_blas *blas, c
 }
 
 /* Squared error of the output that the codes give, to that of nothing. */
-static int judge(struct sample *sample, const struct by_blas *blas, const float *gram,
+static int judge(const struct sample *sample, const struct by_blas *blas, const float *gram,
                  double *error, struct baryon_error *err)
 {
     const size_t count = sample->rows * sample->columns;
-    if (find_values(sample, err))
+    if (by_llm_target_values(&sample->linear->target, &sample->coded, sample->rows, sample->values,
+                             err))
         return -1;
     for (size_t i = 0; i < count; i++)
         sample->gaps[i] = sample->values[i] - sample->weights[i];
     const double whole = form_of(sample, blas, sample->weights, gram);
     *error = whole > 0 ? form_of(sample, blas, sample->gaps, gram) / whole : 0;
     return 0;
-}
-
-static int solve_blocks(const struct by_llm_group *group, const struct by_ggml_type *type,
-                        const struct by_llm_problem *problem, struct by_pool *pool, uint8_t *blocks,
-                        struct baryon_error *err)
-{
-    const struct by_llm_method_options *options = &group->solver->options;
-    const struct by_ggml_solve solve = {.type = type,
-                                        .rows = problem->rows,
-                                        .columns = problem->columns,
-                                        .weights = problem->weights,
-                                        .gram = problem->gram,
-                                        .cross = problem->cross,
-                                        .importance = problem->importance,
-                                        .start_only = !options->sweeps,
-                                        .sweeps = options->sweeps,
-                                        .rounds = (int)options->fits};
-    return by_ggml_solve(&solve, pool, blocks, NULL, err);
 }
 
 static int solve_sample(struct sample *sample, const struct by_llm_group *group,
@@ -121,11 +79,8 @@ static int solve_sample(struct sample *sample, const struct by_llm_group *group,
     /* The aim is that of the weights: drift was not gathered by shares of windows. */
     return by_llm_cross(regular, NULL, 0, sample->weights, sample->rows, pool, sample->products,
                         err) ||
-                   (sample->linear->blocks
-                        ? solve_blocks(group, sample->linear->blocks, &problem, pool,
-                                       sample->blocks, err)
-                        : by_llm_linear_solve(&problem, sample->linear->tensor, group->solver, pool,
-                                              &sample->coded, err))
+                   by_llm_target_solve(&sample->linear->target, &problem, group->solver, pool,
+                                       &sample->coded, err)
                ? -1
                : 0;
 }
@@ -154,15 +109,6 @@ static int try_shrink(const struct by_llm_group *group, double shrink, struct sa
     return status ? -1 : 0;
 }
 
-static int nearest_sample(struct sample *sample, struct by_pool *pool, struct baryon_error *err)
-{
-    const struct by_llm_linear *linear = sample->linear;
-    return linear->blocks ? by_ggml_encode(linear->blocks, sample->weights, sample->rows,
-                                           sample->columns, NULL, sample->blocks, err)
-                          : by_llm_linear_nearest(linear->tensor, sample->weights, sample->rows,
-                                                  pool, &sample->coded, err);
-}
-
 static int try_nearest(const struct by_llm_group *group, struct sample *samples,
                        struct by_pool *pool, struct baryon_error *err)
 {
@@ -173,7 +119,8 @@ static int try_nearest(const struct by_llm_group *group, struct sample *samples,
     for (size_t i = 0; i < group->count; i++) {
         struct by_llm_linear *linear = &group->linears[i];
         linear->errors.held_out = group->inputs->held != NULL;
-        if (nearest_sample(&samples[i], pool, err) ||
+        if (by_llm_target_nearest(&linear->target, samples[i].weights, samples[i].rows, pool,
+                                  &samples[i].coded, err) ||
             judge(&samples[i], blas, judged, &linear->errors.nearest, err))
             return -1;
     }
@@ -241,44 +188,22 @@ size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear)
     return some ? some : BY_LLM_ROWS_AT_ONCE;
 }
 
-/* Rows of a linear as a problem; cross is memory to be given back. */
-static int pose_rows(const struct by_llm_group *group, size_t linear, size_t first, size_t count,
-                     struct by_pool *pool, float **cross, struct by_llm_problem *problem,
-                     struct baryon_error *err)
-{
-    const size_t columns = group->inputs->columns;
-    const float *weights = group->linears[linear].weights + first * columns;
-    *cross = by_alloc(count * columns, sizeof **cross, err);
-    *problem = (struct by_llm_problem){
-        count, columns, weights, group->regular.gram, *cross, group->regular.importance};
-    return *cross ? by_llm_cross(&group->regular, group->inputs->drift,
-                                 group->solver->options.cross, weights, count, pool, *cross, err)
-                  : -1;
-}
-
-int by_llm_group_blocks(const struct by_llm_group *group, size_t linear, size_t first, size_t count,
-                        struct by_pool *pool, uint8_t *blocks, struct baryon_error *err)
-{
-    struct by_llm_problem problem;
-    float *cross;
-    int status = pose_rows(group, linear, first, count, pool, &cross, &problem, err);
-    if (!status)
-        status = solve_blocks(group, group->linears[linear].blocks, &problem, pool, blocks, err);
-    by_free(cross);
-    return status;
-}
-
 int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t first, size_t count,
                        struct by_pool *pool, struct by_llm_coded *coded, struct baryon_error *err)
 {
-    struct by_llm_problem problem;
-    float *cross;
-    int status = pose_rows(group, linear, first, count, pool, &cross, &problem, err);
-    if (!status)
-        status = by_llm_linear_solve(&problem, group->linears[linear].tensor, group->solver, pool,
-                                     coded, err);
+    const struct by_llm_linear *own = &group->linears[linear];
+    const size_t columns = group->inputs->columns;
+    const float *weights = own->weights + first * columns;
+    float *cross = by_alloc(count * columns, sizeof *cross, err);
+    const struct by_llm_problem problem = {
+        count, columns, weights, group->regular.gram, cross, group->regular.importance};
+    const int status =
+        !cross ||
+        by_llm_cross(&group->regular, group->inputs->drift, group->solver->options.cross, weights,
+                     count, pool, cross, err) ||
+        by_llm_target_solve(&own->target, &problem, group->solver, pool, coded, err);
     by_free(cross);
-    return status;
+    return status ? -1 : 0;
 }
 
 void by_llm_group_close(struct by_llm_group *group)

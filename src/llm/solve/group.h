@@ -5,8 +5,7 @@
 #ifndef BY_LLM_SOLVE_GROUP_H
 #define BY_LLM_SOLVE_GROUP_H
 
-#include "llm/gguf_solve/solve.h"
-#include "llm/solve/linear.h"
+#include "llm/solve/target.h"
 
 /* Rows of codes that are packed together are not taken apart. */
 #define BY_LLM_ROWS_AT_ONCE 128
@@ -21,8 +20,7 @@ struct by_llm_linear_errors {
 struct by_llm_linear {
     const float *weights; /* [rows][columns] */
     size_t rows;
-    const struct by_llm_tensor *tensor;
-    const struct by_ggml_type *blocks;  /* NULL: of the tensor's scheme; else in GGUF's blocks */
+    struct by_llm_target target;
     struct by_llm_linear_errors errors; /* out */
 };
 
@@ -38,12 +36,9 @@ struct by_llm_group {
 /* Chooses what has to be chosen, measures errors, makes the form; the members before `shrink` are
  * given. by_llm_group_close() goes with it in every case. */
 int by_llm_group_open(struct by_llm_group *group, struct by_pool *pool, struct baryon_error *err);
-/* Rows [first, first + count) of a linear: coded as by_llm_linear_solve() has it. */
+/* Rows [first, first + count) of a linear: coded as by_llm_target_solve() has it. */
 int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t first, size_t count,
                        struct by_pool *pool, struct by_llm_coded *coded, struct baryon_error *err);
-/* The same of a linear in blocks. */
-int by_llm_group_blocks(const struct by_llm_group *group, size_t linear, size_t first, size_t count,
-                        struct by_pool *pool, uint8_t *blocks, struct baryon_error *err);
 /* Rows of a linear that are best solved at once: all of them where a method works on the whole
  * matrix first, else as many as keep memory low. */
 size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear);

@@ -22,10 +22,10 @@ struct by_llm_method_options {
 
 struct by_llm_method {
     const char *name, *help;
-    bool solves;    /* needs samples */
-    bool in_blocks; /* for GGUF's blocks */
-    bool only_in_blocks;
+    bool solves;     /* needs samples */
     bool feeds_back; /* begins with GPTQ's integers, else with the nearest */
+    bool in_blocks;  /* of GGUF: it knows these */
+    bool only_in_blocks;
     struct by_llm_method_options defaults;
 };
 
