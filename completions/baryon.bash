@@ -507,14 +507,6 @@ _baryon()
     llm-quantize:--compat) words='none quark-0.13' ;;
     llm-quantize:--linears) return ;;
     llm-quantize:--stacks) words='split keep' ;;
-    llm-quantize:--method) return ;;
-    llm-quantize:--length) return ;;
-    llm-quantize:--windows) return ;;
-    llm-quantize:--shrink) words='auto' ;;
-    llm-quantize:--damping) words='auto' ;;
-    llm-quantize:--cross) words='auto' ;;
-    llm-quantize:--sweeps) words='auto' ;;
-    llm-quantize:--scale-fits) words='auto' ;;
     llm-quantize:--shard-size) return ;;
     llm-quantize:--threads) return ;;
     llm-dequantize:--to) words='auto bf16 f16 fp16 f32 fp32' ;;
@@ -543,7 +535,7 @@ _baryon()
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-eval) words=' -t --text --against --length --windows -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run --method -t --text --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
