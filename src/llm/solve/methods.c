@@ -20,8 +20,14 @@ static const struct by_llm_method rows[] = {
     {.name = "descent",
      .help = "Coordinate descent from the nearest levels, with a fit of the scales",
      .solves = true,
+     .in_blocks = true,
      .defaults =
          {.shrink = BY_LLM_SHRINK_CHOSEN, .damping = 0.03, .cross = 1, .sweeps = 6, .fits = 1}},
+    {.name = "importance",
+     .help = "Of GGUF: levels and scales of least error, weighted with the mean squares of inputs",
+     .solves = true,
+     .in_blocks = true,
+     .only_in_blocks = true},
 };
 
 enum { COUNT = sizeof rows / sizeof *rows };
