@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Makes what bench/llm.py measures on: SmolLM2-135M off the grid of its file, and plain texts of Debian's documents.
 
 The only trained decoder in the packages is a GGUF of 4 bits in groups of 32. So that no row is flattered by weights that lie

@@ -12,7 +12,7 @@ _baryon()
     local command=${COMP_WORDS[1]}
     if [[ $command == llm ]]; then
         command+=-${COMP_WORDS[2]}
-        ((COMP_CWORD == 2)) && words='inspect compare eval convert quantize dequantize'
+        ((COMP_CWORD == 2)) && words='inspect compare eval convert quantize dequantize export'
     fi
     case $command:$previous in
     help:help) words='inspect check copy convert run calibrate stats merge auto quantize plan sensitivity evaluate compare report llm presets list doctor version help' ;;
@@ -507,11 +507,22 @@ _baryon()
     llm-quantize:--compat) words='none quark-0.13' ;;
     llm-quantize:--linears) return ;;
     llm-quantize:--stacks) words='split keep' ;;
+    llm-quantize:--method) return ;;
+    llm-quantize:--length) return ;;
+    llm-quantize:--windows) return ;;
+    llm-quantize:--shrink) words='auto' ;;
+    llm-quantize:--damping) words='auto' ;;
+    llm-quantize:--cross) words='auto' ;;
+    llm-quantize:--sweeps) words='auto' ;;
+    llm-quantize:--scale-fits) words='auto' ;;
     llm-quantize:--shard-size) return ;;
     llm-quantize:--threads) return ;;
     llm-dequantize:--to) words='auto bf16 f16 fp16 f32 fp32' ;;
     llm-dequantize:--shard-size) return ;;
     llm-dequantize:--threads) return ;;
+    llm-export:--accuracy-level) return ;;
+    llm-export:--context) return ;;
+    llm-export:--threads) return ;;
     help:--format) words='text man markdown bash zsh fish' ;;
     esac
     if [[ -z $words && $word == -* ]]; then
@@ -535,8 +546,9 @@ _baryon()
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-eval) words=' -t --text --against --length --windows -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run --method -t --text --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

@@ -37,10 +37,11 @@ LAYERS = {
     "llm/scheme": "base array dtype",
     "llm/layout": "base array dtype llm/ggml llm/store llm/family llm/scheme",
     "llm/decoder": "base llm/family llm/layout",
-    "llm/solve": "base array dtype solve llm/ggml llm/gguf_solve llm/scheme llm/decoder",
+    "llm/solve": "base array solve llm/ggml llm/gguf_solve llm/scheme llm/decoder",
     "llm": "base array llm/store llm/ggml llm/family llm/scheme llm/layout llm/text llm/decoder llm/solve",
     "ir": "base array",
     "onnx": "base ir",
+    "llm/export": "base array ir onnx llm llm/decoder",
     "engine": "base array dtype ir onnx",
     "input": "base ir engine",
     "stats": "base array ir onnx moments",
@@ -61,7 +62,7 @@ LAYERS = {
     "evaluate": "base array engine onnx input metric config calibrate",
     "compare": "base ir dtype quant evaluate",
     "quality": "base ir onnx metric preset quant calibrate trial sensitivity evaluate",
-    "settings": "base ir engine input calib llm llm/solve config calibrate evaluate",
+    "settings": "base ir engine input calib llm llm/export config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
     "report/html": "base",
@@ -69,7 +70,7 @@ LAYERS = {
     "search": "base ir onnx engine input dtype stats pass calib quant preset config calibrate trial"
     " quantize evaluate settings settings/recipe",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " llm llm/layout llm/scheme convert rounding quantize report/html quality compare settings settings/recipe search",
+    " llm llm/layout llm/scheme llm/solve convert rounding quantize report/html quality compare settings settings/recipe search",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

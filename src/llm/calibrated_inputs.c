@@ -16,7 +16,7 @@ static void add_place(struct by_llm_streams *streams, const struct by_decoder_pl
         sharing->places[sharing->count++] = (struct by_llm_place){item, matrix};
 }
 
-static void add_part(struct by_llm_streams *streams, enum by_decoder_part part,
+static void add_sharing(struct by_llm_streams *streams, enum by_decoder_part part,
                      struct by_llm_sharing *sharing)
 {
     add_place(streams, &streams->job->decoder.layer[streams->layer].parts[part],
@@ -40,7 +40,7 @@ static void list_plain(struct by_llm_streams *streams, enum by_decoder_input inp
                            BY_PART_SHARED_GATE, BY_PART_SHARED_UP, BY_PART_SHARED_ROUTER, BY_PARTS},
         [BY_INPUT_DOWN] = {BY_PART_DOWN, BY_PART_SHARED_DOWN, BY_PARTS}};
     for (size_t i = 0; rows[input][i] != BY_PARTS; i++)
-        add_part(streams, rows[input][i], sharing);
+        add_sharing(streams, rows[input][i], sharing);
 }
 
 /* --- Rows of windows --- */

@@ -43,7 +43,7 @@ static void find_levels(const struct fitting *f, struct piece *piece)
         }
 }
 
-static double product(const float *a, const float *b, size_t count)
+static double sum_of_products(const float *a, const float *b, size_t count)
 {
     double sums[4] = {0};
     for (size_t i = 0; i < count; i++)
@@ -71,9 +71,9 @@ static void find_row(const struct fitting *f, struct piece *piece, size_t group)
         double *row = piece->normal + (k * p->groups + group) * p->groups;
         for (size_t h = group; h < p->groups; h++) {
             const size_t from = h * p->group;
-            row[h] = product(products + from, levels + from, group_end(p, h) - from);
+            row[h] = sum_of_products(products + from, levels + from, group_end(p, h) - from);
         }
-        piece->right[k * p->groups + group] = product(
+        piece->right[k * p->groups + group] = sum_of_products(
             p->cross + (piece->first + k) * p->columns + begin, levels + begin, end - begin);
     }
 }
@@ -118,7 +118,7 @@ static void substitute(const struct piece *piece, const double *right, size_t n)
     }
 }
 
-static double error_of(const double *normal, const double *right, const float *scales, size_t n)
+static double error_of_scales(const double *normal, const double *right, const float *scales, size_t n)
 {
     double error = 0;
     for (size_t i = 0; i < n; i++) {
@@ -145,13 +145,13 @@ static void fit_output(const struct fitting *f, const struct piece *piece, size_
         piece->scales[g] = near ? scale : scales[g];
     }
     f->fit->store(f->fit->context, out, piece->scales);
-    if (error_of(normal, right, piece->scales, n) < error_of(normal, right, scales, n))
+    if (error_of_scales(normal, right, piece->scales, n) < error_of_scales(normal, right, scales, n))
         memcpy(scales, piece->scales, n * sizeof *scales);
 }
 
 /* --- All --- */
 
-static int open_piece(struct piece *piece, const struct by_descent *p, struct baryon_error *err)
+static int open_equations(struct piece *piece, const struct by_descent *p, struct baryon_error *err)
 {
     const size_t n = p->groups;
     piece->levels = by_alloc(2 * piece->outs * p->columns + n, sizeof(float), err);
@@ -171,7 +171,7 @@ static int fit_piece(void *context, size_t begin, size_t end, unsigned worker,
 {
     const struct fitting *f = context;
     struct piece piece = {.first = begin, .outs = end - begin};
-    const int status = open_piece(&piece, f->problem, err);
+    const int status = open_equations(&piece, f->problem, err);
     (void)worker;
     if (!status) {
         find_levels(f, &piece);

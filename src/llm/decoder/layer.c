@@ -8,7 +8,7 @@ static size_t rows_of(const struct by_decoder_place *place)
     return place->weight ? place->weight->rows : 0;
 }
 
-static size_t greater(size_t a, size_t b)
+static size_t wider(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -23,11 +23,11 @@ static struct inner greatest_inner(const struct by_decoder *d)
     struct inner inner = {0};
     for (size_t i = 0; i < d->layers; i++) {
         const struct by_decoder_layer *layer = &d->layer[i];
-        inner.plain = greater(inner.plain, rows_of(&layer->parts[BY_PART_GATE]));
-        inner.plain = greater(inner.plain, rows_of(&layer->parts[BY_PART_GATE_UP]) / 2);
-        inner.shared = greater(inner.shared, rows_of(&layer->parts[BY_PART_SHARED_GATE]));
+        inner.plain = wider(inner.plain, rows_of(&layer->parts[BY_PART_GATE]));
+        inner.plain = wider(inner.plain, rows_of(&layer->parts[BY_PART_GATE_UP]) / 2);
+        inner.shared = wider(inner.shared, rows_of(&layer->parts[BY_PART_SHARED_GATE]));
         for (size_t k = 0; layer->experts && k < d->experts; k++)
-            inner.expert = greater(inner.expert, rows_of(&layer->experts[3 * k]));
+            inner.expert = wider(inner.expert, rows_of(&layer->experts[3 * k]));
     }
     return inner;
 }
@@ -35,8 +35,8 @@ static struct inner greatest_inner(const struct by_decoder *d)
 size_t by_decoder_width(const struct by_decoder *d)
 {
     const struct inner inner = greatest_inner(d);
-    const size_t feed = greater(inner.plain, d->top_k * inner.expert + inner.shared);
-    return greater(greater(d->hidden, d->heads * d->head_dim), feed);
+    const size_t feed = wider(inner.plain, d->top_k * inner.expert + inner.shared);
+    return wider(wider(d->hidden, d->heads * d->head_dim), feed);
 }
 
 /* Room that a window takes in a layer, in floats: see the calls of by_decoder_take(). */
@@ -44,10 +44,10 @@ size_t by_decoder_scratch(const struct by_decoder *d, size_t length)
 {
     const struct inner inner = greatest_inner(d);
     const size_t wide = (d->heads + 2 * d->kv_heads) * d->head_dim;
-    const size_t most = greater(inner.plain, greater(inner.expert, inner.shared));
+    const size_t most = wider(inner.plain, wider(inner.expert, inner.shared));
     const size_t attention = length * wide + length * length;
     const size_t feed = length * (2 * most + 3 * d->hidden + 1);
-    return greater(attention, feed);
+    return wider(attention, feed);
 }
 
 float *by_decoder_take(struct by_decoder_work *work, size_t count)
@@ -147,7 +147,7 @@ size_t by_decoder_slot_columns(const struct by_decoder *decoder,
 {
     size_t widest = 0;
     for (size_t i = 0; loaded->experts && i < decoder->experts; i++)
-        widest = greater(widest, loaded->experts[3 * i + 2].columns);
+        widest = wider(widest, loaded->experts[3 * i + 2].columns);
     return widest;
 }
 
