@@ -74,7 +74,8 @@ def quantize(model, out=None, *, scheme, dry_run=False, **options):
     """Quantizes the linear layers of a folder or a GGUF file into the folder out, which is new or
     empty, or with layout="gguf" into a GGUF file. Options are those of `baryon llm quantize`
     with _ for -: layout="awq", exclude=["*.o_proj"], layer={"*.v_proj": "int8_wo_64"},
-    group_size=64, search="minmax", report="report.json". dry_run: checks and counts only.
+    group_size=64, search="minmax", report="report.json"; text=["docs"], method="gptq", windows=32
+    rounds on texts. dry_run: checks and counts only.
     """
     if out is None and not dry_run:
         raise TypeError("out is missing: the folder for the new model")

@@ -128,7 +128,7 @@ float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm
 }
 
 static int enter_input(struct by_llm_streams *streams, struct by_decoder_run *run,
-                 enum by_decoder_input input, struct baryon_error *err)
+                       enum by_decoder_input input, struct baryon_error *err)
 {
     return by_decoder_enter(run, streams->layer, &streams->rounded.loaded, input, err);
 }
@@ -148,7 +148,8 @@ static int solve_layer(struct by_llm_streams *streams, struct baryon_error *err)
         enter_input(streams, &streams->rounded, BY_INPUT_ATTENTION, err))
         return -1;
     for (enum by_decoder_input i = BY_INPUT_ATTENTION; i < BY_INPUTS; i++)
-        if (by_llm_streams_solve(streams, i, err) || enter_input(streams, &streams->rounded, i + 1, err))
+        if (by_llm_streams_solve(streams, i, err) ||
+            enter_input(streams, &streams->rounded, i + 1, err))
             return -1;
     return 0;
 }

@@ -17,7 +17,7 @@ static void add_place(struct by_llm_streams *streams, const struct by_decoder_pl
 }
 
 static void add_sharing(struct by_llm_streams *streams, enum by_decoder_part part,
-                     struct by_llm_sharing *sharing)
+                        struct by_llm_sharing *sharing)
 {
     add_place(streams, &streams->job->decoder.layer[streams->layer].parts[part],
               &streams->rounded.loaded.parts[part], sharing);

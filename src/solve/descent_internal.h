@@ -55,7 +55,8 @@ static inline float by_descent_near(float weight, float level)
     return fminf(fmaxf(level, floorf(weight)), ceilf(weight));
 }
 
-/* The integer whose value is nearest; of equally near ones the even one, of a table the lower one. */
+/* The integer whose value is nearest; of equally near ones the even one, of a table the lower one.
+ */
 int32_t by_descent_pick(const struct by_descent *problem, size_t scale_index, float value);
 /* How many scales the weight is from zero, cut to the levels. */
 float by_descent_level(const struct by_descent *problem, float weight, size_t scale_index);

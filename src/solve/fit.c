@@ -118,7 +118,8 @@ static void substitute(const struct piece *piece, const double *right, size_t n)
     }
 }
 
-static double error_of_scales(const double *normal, const double *right, const float *scales, size_t n)
+static double error_of_scales(const double *normal, const double *right, const float *scales,
+                              size_t n)
 {
     double error = 0;
     for (size_t i = 0; i < n; i++) {
@@ -145,7 +146,8 @@ static void fit_output(const struct fitting *f, const struct piece *piece, size_
         piece->scales[g] = near ? scale : scales[g];
     }
     f->fit->store(f->fit->context, out, piece->scales);
-    if (error_of_scales(normal, right, piece->scales, n) < error_of_scales(normal, right, scales, n))
+    if (error_of_scales(normal, right, piece->scales, n) <
+        error_of_scales(normal, right, scales, n))
         memcpy(scales, piece->scales, n * sizeof *scales);
 }
 
