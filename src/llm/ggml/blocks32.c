@@ -107,48 +107,91 @@ static float peak_of(const float *x, float low, float high)
     return high;
 }
 
-/* The value of greatest magnitude is level 0. */
-static void round_signed(const struct form *form, const float *x, uint8_t *levels, uint8_t *block)
+/* Eight blocks at once, so that divisions and float16 come in vectors. */
+#define SIDE BY_GGML_GROUPS
+
+struct rounded {
+    float low[SIDE], high[SIDE];
+    float scale[SIDE], inverse[SIDE];
+    uint16_t halves[2][SIDE]; /* of the scale, of the minimum */
+};
+
+static void invert_scales(struct rounded *r)
 {
-    const int half = 1 << (form->bits - 1);
-    const struct by_ggml_search *path = by_ggml_search();
-    float low, high;
-    path->extremes(x, &low, &high);
-    const float scale = peak_of(x, low, high) / (float)-half;
-    by_half_put(block, scale);
-    path->round(x,
-                &(struct by_ggml_rounding){0, inverse_of(scale), (float)half + 0.5f, 2 * half - 1},
-                levels);
+    for (size_t g = 0; g < SIDE; g++)
+        r->inverse[g] = inverse_of(r->scale[g]);
+    by_f32_to_f16(r->halves[0], r->scale, SIDE);
 }
 
-static void round_with_min(const struct form *form, const float *x, uint8_t *levels, uint8_t *block)
+/* The value of greatest magnitude is level 0. */
+static void scale_signed(const struct form *form, const float *x, size_t groups, struct rounded *r)
 {
-    const int top = (1 << form->bits) - 1;
+    const float half = (float)(1 << (form->bits - 1));
+    for (size_t g = 0; g < groups; g++)
+        r->scale[g] = peak_of(x + g * BLOCK, r->low[g], r->high[g]);
+    for (size_t g = 0; g < SIDE; g++) {
+        r->scale[g] = r->scale[g] / -half;
+        r->low[g] = 0;
+    }
+    invert_scales(r);
+}
+
+static void scale_with_min(const struct form *form, const float *x, size_t groups,
+                           struct rounded *r)
+{
+    const float top = (float)((1 << form->bits) - 1);
+    for (size_t g = 0; g < groups; g++) {
+        const float low = r->low[g], min = low == 0 ? first_of(x + g * BLOCK, low) : low;
+        r->high[g] = r->high[g] == low ? min : r->high[g];
+        r->low[g] = min;
+    }
+    for (size_t g = 0; g < SIDE; g++)
+        r->scale[g] = (r->high[g] - r->low[g]) / top;
+    by_f32_to_f16(r->halves[1], r->low, SIDE);
+    invert_scales(r);
+}
+
+static void put_half(uint8_t *at, uint16_t half)
+{
+    at[0] = (uint8_t)half;
+    at[1] = (uint8_t)(half >> 8);
+}
+
+static void round_set(const struct form *form, const float *x, size_t groups, uint8_t *out)
+{
     const struct by_ggml_search *path = by_ggml_search();
-    float low, high;
-    path->extremes(x, &low, &high);
-    const float min = low == 0 ? first_of(x, low) : low, max = high == low ? min : high;
-    const float scale = (max - min) / (float)top;
-    by_half_put(block, scale);
-    by_half_put(block + 2, min);
-    path->round(x, &(struct by_ggml_rounding){min, inverse_of(scale), 0.5f, top}, levels);
+    const int top = (1 << form->bits) - 1;
+    const float add = form->has_min ? 0.5f : (float)(1 << (form->bits - 1)) + 0.5f;
+    struct rounded r = {0};
+    uint8_t levels[BLOCK];
+    for (size_t g = 0; g < groups; g++)
+        path->extremes(x + g * BLOCK, &r.low[g], &r.high[g]);
+    if (form->has_min)
+        scale_with_min(form, x, groups, &r);
+    else
+        scale_signed(form, x, groups, &r);
+    for (size_t g = 0; g < groups; g++, out += form->bytes) {
+        put_half(out, r.halves[0][g]);
+        if (form->has_min)
+            put_half(out + 2, r.halves[1][g]);
+        path->round(x + g * BLOCK, &(struct by_ggml_rounding){r.low[g], r.inverse[g], add, top},
+                    levels);
+        put_levels(form, levels, out);
+    }
 }
 
 static void round_blocks(const struct form *form, const float *in, size_t count, uint8_t *out)
 {
-    uint8_t levels[BLOCK];
-    for (size_t i = 0; i < count; i += BLOCK, out += form->bytes) {
-        if (form->has_min)
-            round_with_min(form, in + i, levels, out);
-        else
-            round_signed(form, in + i, levels, out);
-        put_levels(form, levels, out);
+    for (size_t i = 0; i < count; i += SIDE * BLOCK) {
+        const size_t groups = count - i < SIDE * BLOCK ? (count - i) / BLOCK : SIDE;
+        round_set(form, in + i, groups, out);
+        out += groups * form->bytes;
     }
 }
 
 /* --- Encoding with importance: a search, eight blocks at once --- */
 
-#define SET (BY_GGML_GROUPS * BLOCK)
+#define SET (SIDE * BLOCK)
 
 static void put_found(const struct form *form, const float *x, const struct by_ggml_fit *fit,
                       size_t g, uint8_t *block)

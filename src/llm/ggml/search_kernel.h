@@ -373,23 +373,36 @@ INLINE vints whole(vfloats value)
     return __builtin_convertvector(choose(fits, value, (vfloats){0}), vints);
 }
 
+typedef float four_floats __attribute__((vector_size(16)));
+typedef int32_t four_ints __attribute__((vector_size(16)));
+
+INLINE four_floats lesser(four_floats a, four_floats b)
+{
+    const four_ints below = a < b;
+    return (four_floats)((below & (four_ints)a) | (~below & (four_ints)b));
+}
+
+INLINE float least_lane(vfloats x)
+{
+    four_floats parts[LANES / 4];
+    memcpy(parts, &x, sizeof x);
+    for (size_t i = 1; i < LANES / 4; i++)
+        parts[0] = lesser(parts[i], parts[0]);
+    parts[0] = lesser(__builtin_shufflevector(parts[0], parts[0], 2, 3, 0, 1), parts[0]);
+    parts[0] = lesser(__builtin_shufflevector(parts[0], parts[0], 1, 0, 3, 2), parts[0]);
+    return parts[0][0];
+}
+
 TARGET static void extremes(const float *x, float *low, float *high)
 {
     vfloats least = load(x), most = least;
-    float lanes[2][LANES];
     for (size_t i = LANES; i < BY_GGML_ELEMENTS; i += LANES) {
         const vfloats value = load(x + i);
         least = choose(value < least, value, least);
         most = choose(value > most, value, most);
     }
-    store(lanes[0], least);
-    store(lanes[1], most);
-    *low = lanes[0][0];
-    *high = lanes[1][0];
-    for (size_t k = 1; k < LANES; k++) {
-        *low = lanes[0][k] < *low ? lanes[0][k] : *low;
-        *high = lanes[1][k] > *high ? lanes[1][k] : *high;
-    }
+    *low = least_lane(least);
+    *high = -least_lane(-most);
 }
 
 TARGET static void round_levels(const float *x, const struct by_ggml_rounding *how, uint8_t *levels)

@@ -41,6 +41,9 @@ void by_gguf_pack(const struct by_gguf_piece *piece, uint8_t *blocks, size_t row
 /* scales and offsets, of codes and halves. */
 void by_gguf_multiply(struct by_gguf_piece *piece, size_t row);
 
+/* Of blocks as they were encoded. */
+void by_gguf_choose_powers(const struct by_gguf_piece *piece, uint8_t *blocks);
+
 /* Solves codes, minima and halves of the rows, with integers and residual given. */
 int by_gguf_solve_scales(struct by_gguf_piece *piece, struct baryon_error *err);
 

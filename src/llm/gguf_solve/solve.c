@@ -37,7 +37,7 @@ static void multiply(const struct by_gguf_solving *s, size_t rows, const float *
                    columns, 1, values, columns, s->problem->gram, columns, beta, products, columns);
 }
 
-static int open_piece(struct by_gguf_piece *piece, struct baryon_error *err)
+static int open_rows(struct by_gguf_piece *piece, struct baryon_error *err)
 {
     const struct by_gguf_solving *s = piece->solving;
     const size_t places = piece->rows * s->problem->columns, groups = piece->rows * s->groups;
@@ -61,7 +61,7 @@ static int open_piece(struct by_gguf_piece *piece, struct baryon_error *err)
     return 0;
 }
 
-static void close_piece(struct by_gguf_piece *piece)
+static void close_rows(struct by_gguf_piece *piece)
 {
     by_free(piece->cross);
     by_free(piece->integers);
@@ -167,6 +167,8 @@ static int solve_piece(struct by_gguf_piece *piece, uint8_t *blocks, double *bes
     if (by_ggml_encode(p->type, piece->weights, piece->rows, p->columns, s->importance, blocks,
                        err))
         return by_err_in(err, "rows from %zu on", piece->first);
+    if (s->form->power_of_two)
+        by_gguf_choose_powers(piece, blocks);
     for (size_t k = 0; k < piece->rows; k++)
         by_gguf_unpack(piece, blocks + k * s->row_bytes, k);
     if (judge(piece, blocks, piece->before, err))
@@ -190,14 +192,14 @@ static int run_piece(void *context, size_t begin, size_t end, unsigned worker,
     struct by_gguf_piece piece = {.solving = &run->solving, .first = begin, .rows = end - begin};
     double *best = by_alloc(piece.rows, sizeof *best, err);
     (void)worker;
-    int status = !best || open_piece(&piece, err) ? -1 : 0;
+    int status = !best || open_rows(&piece, err) ? -1 : 0;
     if (status == 0)
         status = solve_piece(&piece, run->blocks + begin * run->solving.row_bytes, best, err);
     for (size_t k = 0; status == 0 && run->errors && k < piece.rows; k++) {
         run->errors[begin + k][0] = piece.before[k];
         run->errors[begin + k][1] = best[k];
     }
-    close_piece(&piece);
+    close_rows(&piece);
     by_free(best);
     return status;
 }

@@ -7,9 +7,10 @@
  *     q' gram q - 2 cross' q   (+ what does not depend on q)
  *
  * of what the row's blocks decode to. They start as by_ggml_encode() makes them, with the diagonal
- * of gram as importance. Then levels, the codes of scales and minima, and the float16 scales of
- * the blocks are solved one after the other, each over all blocks of the row at once, as they are
- * stored: rounding to the stored form is part of the problem and not done afterwards.
+ * of gram as importance (MXFP4 with other powers of two where these are better). Then levels, the
+ * codes of scales and minima, and the float16 scales of the blocks are solved one after the other,
+ * each over all blocks of the row at once, as they are stored: rounding to the stored form is part
+ * of the problem and not done afterwards.
  */
 #ifndef BY_LLM_GGUF_SOLVE_H
 #define BY_LLM_GGUF_SOLVE_H
@@ -29,7 +30,7 @@ struct by_ggml_solve {
     const float *gram;               /* [columns][columns], both triangles */
     const float *cross;              /* [rows][columns]; NULL: gram times weights */
     const float *importance;         /* [columns], of the start; NULL: the diagonal of gram */
-    bool start_only;                 /* blocks stay as the encoder makes them */
+    bool start_only;                 /* blocks stay as they start */
     unsigned sweeps;                 /* over the levels, at most; 0: BY_GGML_SOLVE_SWEEPS */
     int rounds; /* of solving scales, each with levels after it; 0: levels alone; below 0:
                    BY_GGML_SOLVE_ROUNDS */
@@ -39,10 +40,10 @@ struct by_ggml_solve {
 bool by_ggml_solves(const struct by_ggml_type *type);
 
 /*
- * blocks: by_ggml_bytes() of rows * columns. errors: [rows] of two, the encoder's and those that
- * come out: the form of what the decoder makes of the blocks, less the form of the weights (where
- * cross is gram times weights, the error of the output itself). May be NULL. No row ends worse than
- * the encoder's. Same bytes for any number of threads; pool NULL: the caller alone. What
+ * blocks: by_ggml_bytes() of rows * columns. errors: [rows] of two, those of the start and those
+ * that come out: the form of what the decoder makes of the blocks, less the form of the weights
+ * (where cross is gram times weights, the error of the output itself). May be NULL. No row ends
+ * worse than it started. Same bytes for any number of threads; pool NULL: the caller alone. What
  * by_ggml_encode() refuses is refused, and what is not finite.
  */
 int by_ggml_solve(const struct by_ggml_solve *problem, struct by_pool *pool, uint8_t *blocks,

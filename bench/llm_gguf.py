@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""GGUF types solved on texts, beside llama-quantize with an importance matrix of the same text: divergence from the float model.
+
+The model is that of llm_base.py, with hidden size and heads filled up with zeros to a multiple of 256: the same function, in
+whole blocks of the K types. Linear layers alone are quantized, all in one type; embeddings stay floats. Without a folder with
+llama-imatrix and llama-quantize (built from the sources in the package llama-cpp-python) the rows `importance` stand for it:
+the same encoder, bit for bit, with the mean squares that our own pass finds.
+usage: llm_gguf.py BARYON FOLDER [--llama FOLDER] [--windows COUNT] [TYPE...]"""
+import argparse
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import llm_base  # noqa: E402
+
+TYPES = {"q2_k": "Q2_K", "q3_k": "Q3_K_S", "iq4_xs": "IQ4_XS", "iq4_nl": "IQ4_NL", "q4_k": "Q4_K_S", "mxfp4": None}
+LENGTH = 512
+
+
+def padded(base, out):
+    """Heads and hidden channels of zeros; norms are multiplied so that the mean square of more channels gives the same."""
+    if os.path.exists(f"{out}/config.json"):
+        return out
+    config = json.load(open(f"{base}/config.json"))
+    tensors = llm_base.read_safetensors(f"{base}/model.safetensors")
+    hidden, heads, kv_heads = (config[k] for k in ("hidden_size", "num_attention_heads", "num_key_value_heads"))
+    width, more = hidden // heads, -(-hidden // 256) * 256
+    while more // width % (heads // kv_heads):
+        more += 256
+    rows = {"q_proj": more, "k_proj": more * kv_heads // heads, "v_proj": more * kv_heads // heads, "o_proj": more, "down_proj": more}
+    columns = {"down_proj": config["intermediate_size"]}
+    for name, values in tensors.items():
+        kind = name.split(".")[-2]
+        if values.ndim == 1:
+            tensors[name] = np.pad(values * np.float32(math.sqrt(hidden / more)), (0, more - hidden))
+            continue
+        shape = (rows.get(kind, values.shape[0]), columns.get(kind, more))
+        tensors[name] = np.pad(values, [(0, n - m) for n, m in zip(shape, values.shape)])
+    config.update(hidden_size=more, num_attention_heads=more // width, num_key_value_heads=more // width * kv_heads // heads,
+                  head_dim=width, rms_norm_eps=config["rms_norm_eps"] * hidden / more, torch_dtype="float32")
+    os.makedirs(out, exist_ok=True)
+    llm_base.write_safetensors(f"{out}/model.safetensors", tensors)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        open(f"{out}/{name}", "w").write(open(f"{base}/{name}").read())
+    json.dump(config, open(f"{out}/config.json", "w"))
+    return out
+
+
+def pieces(paths, count, out):
+    """As many characters as fill windows, evenly spread over the texts."""
+    texts = []
+    for path in paths:
+        text = open(path).read()
+        size, own = LENGTH * 5, count // len(paths)
+        texts += [text[(len(text) - size) * (2 * i + 1) // (2 * own):][:size] for i in range(own)]
+    open(out, "w").write("\n\n".join(texts))
+    return out
+
+
+def run(*arguments):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, arguments))}: {done.stderr[-2000:]}")
+    return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("baryon")
+    parser.add_argument("folder")
+    parser.add_argument("--llama")
+    parser.add_argument("--windows", type=int, default=8)
+    parser.add_argument("types", nargs="*")
+    given = parser.parse_args()
+    folder, windows = given.folder, given.windows
+    os.makedirs(folder, exist_ok=True)
+    llm_base.fetch_texts(folder)
+    base = padded(llm_base.make_base(given.baryon, folder), f"{folder}/padded")
+    learn = pieces([f"{folder}/debian-handbook.txt"], windows, f"{folder}/learn.txt")
+    judge = pieces([f"{folder}/debian-reference-en.txt", f"{folder}/developers-reference.txt"], windows, f"{folder}/judge.txt")
+    out, source, matrix = (f"{folder}/{name}" for name in ("out.gguf", "source.gguf", "matrix.gguf"))
+    if given.llama:
+        run(given.baryon, "llm", "convert", base, "-o", source, "--type", "f32")
+        run(f"{given.llama}/llama-imatrix", "-m", source, "-f", learn, "-o", matrix, "-c", LENGTH, "-b", LENGTH, "-ub", LENGTH,
+            "--chunks", windows, "--no-ppl")
+    else:
+        print("llama-imatrix and llama-quantize are not there: their encoder with our mean squares stands for them\n")
+    print("| type | bits | made by | KL divergence (standard error) | perplexity | same token | CPU s |\n|---|---|---|---|---|---|---|")
+    for type_name in given.types or TYPES:
+        rows = ["importance", "descent"]
+        if given.llama and TYPES[type_name]:
+            rows[0] = "llama-quantize"
+        for row in rows:
+            if os.path.exists(out):
+                os.remove(out)
+            if row == "llama-quantize":
+                _, seconds = run(f"{given.llama}/llama-quantize", "--imatrix", matrix, "--pure", "--token-embedding-type", "f16",
+                                 "--output-tensor-type", "f16", source, out, TYPES[type_name])
+            else:
+                _, seconds = run(given.baryon, "llm", "quantize", base, "-o", out, "--layout", "gguf", "--scheme", "q4_k_m",
+                                 "--layer", f"*_proj={type_name}", "--exclude", "*embed_tokens", "--method", row, "--text", learn,
+                                 "--length", LENGTH, "--windows", windows, "-q")
+            told = json.loads(run(given.baryon, "llm", "eval", out, "--against", base, "--text", judge, "--length", LENGTH,
+                                  "--windows", windows, "--json", "-q")[0])
+            print(f"| {type_name} | {row} | {told['kl']:.4f} ({told['kl_error']:.4f}) | {told['perplexity']:.2f} "
+                  f"| {100 * told['same_top']:.1f} % | {seconds:.0f} |", flush=True)
+            os.remove(out)
+
+
+if __name__ == "__main__":
+    main()
