@@ -481,8 +481,8 @@ static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
     const struct measuring *measuring = context;
     (void)worker;
     for (size_t i = begin; i < end; i++)
-        if (by_switches_run(measuring->d->work->switches, measuring->on, i, i, &measuring->each[i],
-                            NULL, err) < 0)
+        if (by_switches_run(measuring->d->work->switches, measuring->on, NULL, i, i,
+                            &measuring->each[i], NULL, err) < 0)
             return -1;
     return 0;
 }
