@@ -512,6 +512,7 @@ _baryon()
     llm-dequantize:--to) words='auto bf16 f16 fp16 f32 fp32' ;;
     llm-dequantize:--shard-size) return ;;
     llm-dequantize:--threads) return ;;
+    doctor:--system) words='this debian fedora arch alpine suse macos windows other' ;;
     help:--format) words='text man markdown bash zsh fish' ;;
     esac
     if [[ -z $words && $word == -* ]]; then
@@ -539,7 +540,7 @@ _baryon()
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        doctor) words=' --system --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         version) words=' --ops-path --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         help) words=' --format --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         esac
