@@ -191,7 +191,7 @@ $(OPS): $(OPS_OBJ) $(ARCHIVE) src/ops/libbaryon_ops.map
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(OPS_OBJ) $(ARCHIVE) $(LDFLAGS) -lm -lpthread -ldl $(SANITIZE)
 
 $(BUILD)/baryon.pc: src/api/baryon.pc.in $(BUILD)/place
-	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@OPSDIR@|$(patsubst $(LIBDIR)%,$${libdir}%,$(OPSDIR))|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
 
 # The include folder, seen from the library's.
 $(CMAKE): $(BUILD)/%.cmake: src/api/%.cmake.in $(BUILD)/place
