@@ -12,7 +12,7 @@ _baryon()
     local command=${COMP_WORDS[1]}
     if [[ $command == llm ]]; then
         command+=-${COMP_WORDS[2]}
-        ((COMP_CWORD == 2)) && words='inspect compare eval convert quantize dequantize'
+        ((COMP_CWORD == 2)) && words='inspect compare eval convert quantize dequantize export'
     fi
     case $command:$previous in
     help:help) words='inspect check copy convert run calibrate stats merge auto quantize plan sensitivity evaluate compare report llm presets list doctor version help' ;;
@@ -512,7 +512,9 @@ _baryon()
     llm-dequantize:--to) words='auto bf16 f16 fp16 f32 fp32' ;;
     llm-dequantize:--shard-size) return ;;
     llm-dequantize:--threads) return ;;
-    doctor:--system) words='this debian fedora arch alpine suse macos windows other' ;;
+    llm-export:--accuracy-level) return ;;
+    llm-export:--context) return ;;
+    llm-export:--threads) return ;;
     help:--format) words='text man markdown bash zsh fish' ;;
     esac
     if [[ -z $words && $word == -* ]]; then
@@ -538,9 +540,10 @@ _baryon()
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        doctor) words=' --system --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         version) words=' --ops-path --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         help) words=' --format --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         esac

@@ -13,7 +13,7 @@ extern "C" {
  *
  * Folders of safetensors as transformers has them, and GGUF files: no model is built, one slab of a
  * tensor is in memory at a time. Settings are those of the commands `baryon llm quantize`,
- * `dequantize` and `convert`, but `out`. For example:
+ * `dequantize`, `convert` and `export`, but `out`. For example:
  *
  *     const struct baryon_setting settings[] = {{"scheme", "int4_wo_128"}, {"layout", "awq"}};
  *     if (baryon_llm_quantize("Qwen3-0.6B", "Qwen3-int4", settings, 2, NULL, NULL, &err))
@@ -27,7 +27,8 @@ struct baryon_llm_options {
 
 struct baryon_llm_summary {
     size_t size;                  /* set by the caller, as in options */
-    uint64_t tensors;             /* quantized, or dequantized; of a conversion: written */
+    uint64_t tensors;             /* quantized, or dequantized; converted: written; exported:
+                                   * by MatMulNBits */
     uint64_t weights, others;     /* values in them, and in all others; 0 after a conversion */
     uint64_t bytes_in, bytes_out; /* of tensors */
     double signal, error;         /* sums of squares: values, and what codes are off by */
@@ -46,6 +47,10 @@ BARYON_API int baryon_llm_convert(const char *model, const char *out,
                                   const struct baryon_setting *settings, size_t count,
                                   const struct baryon_llm_options *options,
                                   struct baryon_llm_summary *summary, struct baryon_error *err);
+BARYON_API int baryon_llm_export(const char *model, const char *out,
+                                 const struct baryon_setting *settings, size_t count,
+                                 const struct baryon_llm_options *options,
+                                 struct baryon_llm_summary *summary, struct baryon_error *err);
 
 /* What the commands print with --json, to be freed with baryon_bytes_free(). tensors: with a list
  * of all tensors. threads 0: all processors. */

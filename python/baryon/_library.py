@@ -306,6 +306,7 @@ _PROTOTYPES = {
     "baryon_preset_quark": (POINTER(Setting), [c_void_p, c_size_t]),
     "baryon_llm_quantize": (c_int, _LLM),
     "baryon_llm_dequantize": (c_int, _LLM),
+    "baryon_llm_export": (c_int, _LLM),
     "baryon_llm_convert": (c_int, _LLM),
     "baryon_llm_inspect": (c_int, [c_char_p, c_bool, _OUT, POINTER(c_size_t), _ERROR]),
     "baryon_llm_compare": (c_int, [c_char_p, c_char_p, c_uint, _OUT, POINTER(c_size_t), _ERROR]),

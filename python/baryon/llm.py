@@ -20,7 +20,7 @@ from ._call import Call, call
 from ._names import near
 from ._settings import Settings
 
-__all__ = ["Checkpoint", "Result", "Weight", "compare", "convert", "dequantize", "inspect", "layouts", "open",
+__all__ = ["Checkpoint", "Result", "Weight", "compare", "convert", "dequantize", "export", "inspect", "layouts", "open",
            "quantize", "schemes"]  # fmt: skip
 
 
@@ -93,6 +93,12 @@ def convert(model, out, **options):
     """A folder to a GGUF file (out ends with .gguf), or back. Options are those of `baryon llm
     convert`: type="q4_k_m"."""
     return _run("baryon_llm_convert", model, out, options)
+
+
+def export(model, out, **options):
+    """Writes a model as ONNX, for onnxruntime-genai, into the folder out. Options are those of `baryon
+    llm export`: accuracy_level=4, context=4096. Of the result, tensors are layers by MatMulNBits."""
+    return _run("baryon_llm_export", model, out, options)
 
 
 def _json(name, *arguments):

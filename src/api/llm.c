@@ -120,6 +120,27 @@ static int convert(struct job *job, const char *model, const char *out,
     return status;
 }
 
+static int export(struct job *job, const char *model, const char *out,
+                  const struct baryon_setting *given, size_t count,
+                  struct baryon_llm_summary *summary, struct baryon_error *err)
+{
+    struct by_llm_export_settings settings = {0};
+    struct by_llm_export_options options;
+    struct by_llm_exported done;
+    if (by_config_bind(&job->config, &by_llm_export_group, &settings, err) ||
+        by_config_bind(&job->config, &by_llm_reading_group, &settings.reading, err) ||
+        by_api_settings(&job->config, given, count, err))
+        return -1;
+    if (settings.out)
+        return by_fail(err, BARYON_ERR_USAGE, "out is an argument, not a setting");
+    settings.out = out;
+    if (by_llm_export_take(&settings, &options, err) ||
+        by_llm_export(model, &options, &job->log.log, &done, err))
+        return -1;
+    *summary = (struct baryon_llm_summary){.tensors = done.packed, .bytes_out = done.bytes};
+    return 0;
+}
+
 typedef int command_fn(struct job *job, const char *model, const char *out,
                        const struct baryon_setting *given, size_t count,
                        struct baryon_llm_summary *summary, struct baryon_error *err);
@@ -161,6 +182,13 @@ int baryon_llm_convert(const char *model, const char *out, const struct baryon_s
                        struct baryon_llm_summary *summary, struct baryon_error *err)
 {
     return run_command(convert, model, out, settings, count, options, summary, err);
+}
+
+int baryon_llm_export(const char *model, const char *out, const struct baryon_setting *settings,
+                      size_t count, const struct baryon_llm_options *options,
+                      struct baryon_llm_summary *summary, struct baryon_error *err)
+{
+    return run_command(export, model, out, settings, count, options, summary, err);
 }
 
 /* --- What is there --- */

@@ -140,6 +140,8 @@ int by_write_file(const char *path, const void *bytes, size_t size, unsigned fla
 int by_make_folders(const char *path, struct baryon_error *err);
 /* A folder gets another name, where there is nothing or an empty folder; both are on the disk. */
 int by_rename_folder(const char *from, const char *to, struct baryon_error *err);
+/* Removes the regular files of a folder that are not hidden. */
+int by_empty_folder(const char *path, struct baryon_error *err);
 /* True when there is a folder of that name with nothing in it, hidden files included. */
 bool by_folder_is_empty(const char *path);
 /* True when there is something of that name. */

@@ -191,6 +191,21 @@ static bool sync_folder_of(const char *path)
     return synced;
 }
 
+int by_empty_folder(const char *path, struct baryon_error *err)
+{
+    struct by_listing listing;
+    char file[4096];
+    if (by_list_folder(&listing, path, err))
+        return -1;
+    int status = 0;
+    for (size_t i = 0; !status && i < listing.count; i++)
+        status = by_join_path(file, sizeof file, path, listing.names[i])
+                     ? by_remove_file(file, err)
+                     : by_fail(err, BARYON_ERR_USAGE, "the path is too long");
+    by_listing_release(&listing);
+    return status;
+}
+
 int by_rename_folder(const char *from, const char *to, struct baryon_error *err)
 {
     if (!by_fault(BY_FAULT_IO) && rename(from, to) == 0 && sync_folder_of(to))

@@ -160,10 +160,11 @@ static int write_floats_folder(struct job *job, const char *out, struct baryon_e
     int failed = 0;
     for (size_t i = 0; i < job->opened.source.count && !failed; i++)
         failed = write_weight(job, i, err);
-    failed = failed || by_llm_output_wait(&job->output, err) ||
-             by_llm_output_files(&job->output, &job->opened, NULL, err) ||
-             by_checkpoint_check(job->opened.checkpoint, err) ||
-             by_safetensors_finish(job->output.writer, err);
+    failed =
+        failed || by_llm_output_wait(&job->output, err) ||
+        by_llm_write_beside(by_safetensors_folder(job->output.writer), &job->opened, NULL, err) ||
+        by_checkpoint_check(job->opened.checkpoint, err) ||
+        by_safetensors_finish(job->output.writer, err);
     by_llm_output_close(&job->output);
     return failed ? -1 : 0;
 }

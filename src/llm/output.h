@@ -48,7 +48,7 @@ int by_llm_output_wait(struct by_llm_output *output, struct baryon_error *err);
 void by_llm_output_close(struct by_llm_output *output);
 
 /* config.json with another quantization_config (JSON; NULL: none), and all other files. */
-int by_llm_output_files(const struct by_llm_output *output, const struct by_llm_opened *opened,
+int by_llm_write_beside(const char *folder, const struct by_llm_opened *opened,
                         const char *quantization, struct baryon_error *err);
 /* Of names, shapes, sizes and times of the source and of a text that names all options. */
 int by_llm_output_key(const struct by_checkpoint *checkpoint, const char *options,

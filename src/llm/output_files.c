@@ -38,22 +38,22 @@ static void write_node(struct by_json *json, const char *key, const struct by_do
     }
 }
 
-static int place_in(const struct by_llm_output *output, const char *name, char path[PATH_MAX_],
+static int place_in(const char *folder, const char *name, char path[PATH_MAX_],
                     struct baryon_error *err)
 {
-    return by_join_path(path, PATH_MAX_, by_safetensors_folder(output->writer), name)
+    return by_join_path(path, PATH_MAX_, folder, name)
                ? 0
                : by_fail(err, BARYON_ERR_USAGE, "the path of %s is too long", name);
 }
 
-static int write_config(const struct by_llm_output *output, const struct by_checkpoint *checkpoint,
+static int write_config(const char *folder, const struct by_checkpoint *checkpoint,
                         const char *quantization, struct baryon_error *err)
 {
     const struct by_doc_node *config = checkpoint->config;
     struct by_str text;
     struct by_json json;
     char path[PATH_MAX_];
-    if ((!config && !quantization) || place_in(output, "config.json", path, err))
+    if ((!config && !quantization) || place_in(folder, "config.json", path, err))
         return !config && !quantization ? 0 : -1;
     by_str_init(&text);
     by_json_init(&json, &text, false);
@@ -97,7 +97,7 @@ static int copy_file(const char *from, const char *to, struct baryon_error *err)
     return failed ? -1 : 0;
 }
 
-static int copy_files(const struct by_llm_output *output, const struct by_checkpoint *checkpoint,
+static int copy_files(const char *folder, const struct by_checkpoint *checkpoint,
                       struct baryon_error *err)
 {
     struct by_listing listing;
@@ -113,20 +113,20 @@ static int copy_files(const struct by_llm_output *output, const struct by_checkp
         if (!by_join_path(from, sizeof from, checkpoint->folder, listing.names[i]))
             failed = by_fail(err, BARYON_ERR_USAGE, "the path of %s is too long", listing.names[i]);
         else
-            failed = place_in(output, listing.names[i], to, err) || copy_file(from, to, err);
+            failed = place_in(folder, listing.names[i], to, err) || copy_file(from, to, err);
     }
     by_listing_release(&listing);
     return failed ? -1 : 0;
 }
 
-int by_llm_output_files(const struct by_llm_output *output, const struct by_llm_opened *opened,
+int by_llm_write_beside(const char *folder, const struct by_llm_opened *opened,
                         const char *quantization, struct baryon_error *err)
 {
     struct by_folder_files made = opened->files;
     made.config = (struct by_str){0};
-    return write_config(output, opened->checkpoint, quantization, err) ||
-                   copy_files(output, opened->checkpoint, err) ||
-                   by_folder_files_write(&made, by_safetensors_folder(output->writer), err)
+    return write_config(folder, opened->checkpoint, quantization, err) ||
+                   copy_files(folder, opened->checkpoint, err) ||
+                   by_folder_files_write(&made, folder, err)
                ? -1
                : 0;
 }

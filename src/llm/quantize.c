@@ -209,7 +209,8 @@ static int write_files(struct job *job, struct baryon_error *err)
     by_json_close(&json, '}');
     int failed = by_str_error(&text, err);
     if (!failed)
-        failed = by_llm_output_files(&job->output, &job->opened, by_str_text(&text), err);
+        failed = by_llm_write_beside(by_safetensors_folder(job->output.writer), &job->opened,
+                                     by_str_text(&text), err);
     by_str_release(&text);
     return failed;
 }

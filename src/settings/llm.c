@@ -6,6 +6,7 @@
 #define WRITING(member)    offsetof(struct by_llm_writing, member)
 #define QUANTIZE(member)   offsetof(struct by_llm_quantize_settings, member)
 #define CONVERT(member)    offsetof(struct by_llm_convert_settings, member)
+#define EXPORT(member)     offsetof(struct by_llm_export_settings, member)
 #define DEQUANTIZE(member) offsetof(struct by_llm_dequantize_settings, member)
 
 /* --- What all write --- */
@@ -247,4 +248,48 @@ void by_llm_convert_take(const struct by_llm_convert_settings *settings, const c
         .shard_bytes = settings->writing.shard_size,
         .threads = (unsigned)settings->writing.threads,
     };
+}
+
+/* --- Exporting --- */
+
+static const struct by_option export_rows[] = {
+    {.name = "out",
+     .letter = 'o',
+     .type = BY_OPT_TEXT,
+     .not_in_files = "it names the output",
+     .arg = "FOLDER",
+     .offset = EXPORT(out),
+     .help = "Write the model to FOLDER, which must not exist or be empty (required)"},
+    {.name = "accuracy-level",
+     .type = BY_OPT_INT,
+     .arg = "LEVEL",
+     .max = 4,
+     .fallback = "0",
+     .offset = EXPORT(accuracy_level),
+     .help = "How MatMulNBits may round what it reads: 0 not at all, 1 float32, 2 float16, 3 "
+             "bfloat16, 4 int8, which is fastest"},
+    {.name = "context",
+     .type = BY_OPT_INT,
+     .arg = "TOKENS",
+     .max = 1 << 20,
+     .fallback = "0",
+     .offset = EXPORT(context),
+     .help = "Longest text that the model can take, 0 for what config.json says, at most 131072"},
+};
+
+const struct by_option_group by_llm_export_group = BY_OPTION_GROUP("Export", export_rows);
+
+int by_llm_export_take(const struct by_llm_export_settings *settings,
+                       struct by_llm_export_options *options, struct baryon_error *err)
+{
+    if (!settings->out || !*settings->out)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--out FOLDER is required: the folder for the new model");
+    *options = (struct by_llm_export_options){
+        .out = settings->out,
+        .accuracy_level = settings->accuracy_level,
+        .context = (uint64_t)settings->context,
+        .threads = (unsigned)settings->reading.threads,
+    };
+    return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "llm/convert.h"
+#include "llm/export/export.h"
 #include "llm/quantize.h"
 
 struct by_llm_writing {
@@ -41,11 +42,17 @@ struct by_llm_reading {
     int64_t threads;
 };
 
+struct by_llm_export_settings {
+    const char *out;
+    int64_t accuracy_level, context;
+    struct by_llm_reading reading;
+};
+
 /* Of a struct by_llm_writing, of a struct by_llm_reading; the others are of the struct of their
  * name. */
 extern const struct by_option_group by_llm_writing_group, by_llm_reading_group;
 extern const struct by_option_group by_llm_quantize_group, by_llm_convert_group,
-    by_llm_dequantize_group;
+    by_llm_dequantize_group, by_llm_export_group;
 
 int by_llm_writing_check(const struct by_llm_writing *writing, struct baryon_error *err);
 /* What options point to lives in the config. */
@@ -53,6 +60,8 @@ int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_
                          struct by_llm_quantize_options *options, struct baryon_error *err);
 void by_llm_dequantize_take(const struct by_llm_dequantize_settings *settings,
                             struct by_llm_quantize_options *options);
+int by_llm_export_take(const struct by_llm_export_settings *settings,
+                       struct by_llm_export_options *options, struct baryon_error *err);
 void by_llm_convert_take(const struct by_llm_convert_settings *settings, const char *in,
                          struct by_llm_convert *convert);
 

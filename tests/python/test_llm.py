@@ -80,6 +80,20 @@ def check_parts_of_codes(score, what, weight, values):
     score.check(np.array_equal(levels * scales[:, groups], values), f"{what}: codes and scales mean other floats")
 
 
+def check_export(score):
+    """Layers of integers, floats, and an option."""
+    import onnx
+
+    made = llm.quantize("model", "to-export", scheme="int4_wo_32")
+    done = llm.export(made.path, "exported", accuracy_level=4)
+    nodes = onnx.load("exported/model.onnx", load_external_data=False).graph.node
+    packed = [node for node in nodes if node.op_type == "MatMulNBits"]
+    score.check(done.tensors == len(packed) > 0, f"export: {done.tensors} layers, {len(packed)} nodes")
+    levels = {attribute.i for node in packed for attribute in node.attribute if attribute.name == "accuracy_level"}
+    score.check(levels == {4}, f"export: accuracy levels {levels}")
+    raises(score, errors.UsageError, "must be new or empty", llm.export, made.path, "exported")
+
+
 def check_layouts(score):
     plain = llm.open("model")
     for layout, schemes in LAYOUTS.items():
@@ -224,6 +238,7 @@ def main():
         llm_tokenizer.write_tokenizer("model")
         check_mapping(score)
         check_layouts(score)
+        check_export(score)
         check_sources(score)
         check_gguf(score)
         check_program(score)

@@ -43,22 +43,6 @@ static int shard_path(const struct by_safetensors_writer *writer, size_t shard, 
     return 0;
 }
 
-/* Files that another run, of something else, left there. */
-static int empty_folder(const char *folder, struct baryon_error *err)
-{
-    struct by_listing listing;
-    char path[PATH_ROOM];
-    if (by_list_folder(&listing, folder, err))
-        return -1;
-    int status = 0;
-    for (size_t i = 0; !status && i < listing.count; i++)
-        status = by_join_path(path, sizeof path, folder, listing.names[i])
-                     ? by_remove_file(path, err)
-                     : by_fail(err, BARYON_ERR_USAGE, "the path is too long");
-    by_listing_release(&listing);
-    return status;
-}
-
 /* A record is the number of a shard. */
 static int read_records(struct by_safetensors_writer *writer, struct baryon_error *err)
 {
@@ -97,7 +81,8 @@ static int open_journal(struct by_safetensors_writer *writer, struct baryon_erro
     }
     if (by_remove_stale(writer->folder, err))
         return -1;
-    return found == BY_JOURNAL_SAME ? read_records(writer, err) : empty_folder(writer->folder, err);
+    return found == BY_JOURNAL_SAME ? read_records(writer, err)
+                                    : by_empty_folder(writer->folder, err);
 }
 
 static int open_part(struct by_safetensors_writer *writer, struct baryon_error *err)
