@@ -9,7 +9,7 @@ version=$(make -s version)
 name=baryon-$version-linux-$(uname -m)
 out=$PWD/build/tar
 root=$out/$name
-build=build/relocatable
+build=build/package
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 
