@@ -51,8 +51,9 @@ refuses_another_version() {
   ! cmake -S "$work" -B "$work/cmake2" -DCMAKE_PREFIX_PATH="$1"
 }
 
+# Of a folder with the Python package, and one with the library.
 python_works() {
-  PYTHONPATH=$1/python BARYON_LIBRARY=$1/lib/libbaryon.so.0 build/venv/bin/python -c '
+  PYTHONPATH=$1 BARYON_LIBRARY=$2/libbaryon.so.0 build/venv/bin/python -c '
 import baryon
 assert "XINT8" in [row.name for row in baryon.presets()], baryon.presets()[:3]'
 }
@@ -83,10 +84,12 @@ if command -v dh >/dev/null && command -v lintian >/dev/null; then
   try "Debian packages, lintian has nothing to say" scripts/deb.sh build/deb
   try "Debian packages again" scripts/deb.sh "$work/deb"
   try "the packages have the same bytes" same_files build/deb "$work/deb" '*.deb'
-  for package in build/deb/*.deb; do try "$package unpacks" dpkg-deb -x "$package" "$work/root"; done
-  try "the packages are small" small "$work/root"
-  try "the packages name no folder of this machine" clean "$work/root"
-  try "the program of the packages runs" "$work/root/usr/bin/baryon" version
+  for package in build/deb/*.deb; do try "$package unpacks" dpkg-deb -x "$package" "$work/unpacked"; done
+  try "the packages are small" small "$work/unpacked"
+  try "the packages name no folder of this machine" clean "$work/unpacked"
+  try "the program of the packages runs" "$work/unpacked/usr/bin/baryon" version
+  try "the Python package of the packages works" python_works "$work/unpacked/usr/lib/python3/dist-packages" \
+    "$(dirname "$(compgen -G "$work/unpacked/usr/lib/*/libbaryon.so.0")")"
   try "the library depends on libraries" only_depends_on_libraries build/deb/libbaryon0_*.deb
 else
   echo "skipped: scripts/deps.sh package installs what makes Debian packages"
@@ -103,7 +106,7 @@ try "the archive is small" small "$root"
 try "the archive names no folder of this machine" clean "$root"
 try "the program of the archive runs" env -i PATH=/usr/bin "$root/bin/baryon" version
 try "it checks a model" env -i PATH=/usr/bin "$root/bin/baryon" check "$model"
-try "its Python package works" python_works "$root"
+try "its Python package works" python_works "$root/python" "$root/lib"
 try "the list of parts is right" lists_its_parts "$root"
 if command -v cmake >/dev/null; then
   try "an example builds with CMake" builds_with_cmake "$root"
