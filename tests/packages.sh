@@ -55,7 +55,7 @@ refuses_another_version() {
 python_works() {
   PYTHONPATH=$1 BARYON_LIBRARY=$2/libbaryon.so.0 build/venv/bin/python -c '
 import baryon
-assert "XINT8" in [row.name for row in baryon.presets()], baryon.presets()[:3]'
+assert "XINT8" in baryon.presets(), baryon.presets()'
 }
 
 lists_its_parts() {
