@@ -36,9 +36,13 @@ def add_sizes(writer, c):
 
 
 def add_heads(writer, c):
-    if "head_dim" in c:
-        writer.add_key_length(c["head_dim"])
-        writer.add_value_length(c["head_dim"])
+    """The converter reads config.json by transformers' classes, of which two fill the size in."""
+    size = c.get("head_dim")
+    if c["model_type"] in ("llama", "mistral"):
+        size = size or c["hidden_size"] // c["num_attention_heads"]
+    if size:
+        writer.add_key_length(size)
+        writer.add_value_length(size)
 
 
 def add_experts(writer, c):
@@ -96,7 +100,7 @@ def add_tokenizer(writer, pieces):
         writer.add_chat_template(settings["chat_template"])
     else:
         tokens = [text for text, _, _ in llm_tokenizer.PIECES]
-        kinds = [kind for _, _, kind in llm_tokenizer.PIECES]
+        kinds = [1 if kind == 4 else kind for _, _, kind in llm_tokenizer.PIECES]
         pad = llm_families.VOCAB - len(tokens)
         writer.add_tokenizer_model("t5" if pieces == "unigram" else "llama")
         writer.add_tokenizer_pre("default")

@@ -179,6 +179,19 @@ static int meta_of_phi(struct by_meta *meta, const struct by_gguf_arch *arch,
     return 0;
 }
 
+/* transformers' classes of these two fill the size of a head in. */
+static void meta_of_head(struct by_meta *meta, const struct by_gguf_arch *arch,
+                         const struct by_doc_node *config, uint64_t dim)
+{
+    char key[BY_ARCH_NAME_MAX];
+    const char *type = by_hf_string(config, "model_type");
+    by_meta_set_u32(meta, by_meta_key(key, arch, "rope.dimension_count"), dim);
+    if (!type || !by_has_word("llama mistral", type))
+        return;
+    by_meta_set_u32(meta, by_meta_key(key, arch, "attention.key_length"), dim);
+    by_meta_set_u32(meta, by_meta_key(key, arch, "attention.value_length"), dim);
+}
+
 int by_meta_of_config(struct by_meta *meta, const struct by_gguf_arch *arch,
                       const struct by_doc_node *config, struct baryon_error *err)
 {
@@ -194,7 +207,7 @@ int by_meta_of_config(struct by_meta *meta, const struct by_gguf_arch *arch,
         by_hf_int(config, "num_attention_heads n_head", &heads))
         by_meta_set_u32(meta, by_meta_key(key, arch, "attention.head_count_kv"), (uint64_t)heads);
     if (!strcmp(arch->name, "llama") && dim_of_head(config, &dim))
-        by_meta_set_u32(meta, by_meta_key(key, arch, "rope.dimension_count"), (uint64_t)dim);
+        meta_of_head(meta, arch, config, (uint64_t)dim);
     if (!strcmp(arch->name, "phi3") && meta_of_phi(meta, arch, config, err))
         return -1;
     meta_of_theta(meta, arch, config);

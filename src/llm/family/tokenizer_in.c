@@ -92,6 +92,10 @@ static int read_sentencepiece(struct by_token_reader *reader, struct baryon_erro
     const struct by_tokenizer_files *files = reader->files;
     if (by_sentencepiece_read(&reader->vocab, files->model, files->model_size, &spec, err))
         return by_err_file(err, "tokenizer.model");
+    /* The user's pieces are normal ones unless the other files name them. */
+    for (size_t i = 0; i < reader->vocab.count; i++)
+        if (reader->vocab.kinds[i] == BY_TOKEN_USER)
+            reader->vocab.kinds[i] = BY_TOKEN_NORMAL;
     if (index_pieces(reader, err) || read_added_map(reader, err) || read_decoder(reader, err))
         return -1;
     by_hf_bool(files->settings, "add_prefix_space", &spec.prefix);

@@ -30,6 +30,7 @@ enum by_ggml_kind by_ggml_kind_of(const char *name)
 static const char *const kept[] = {
     "_norm.weight",
     "ffn_gate_inp.weight",
+    "ffn_gate_inp_shexp.weight",
     "ffn_gate_tid2eid.weight",
     "altup",
     "laurel",
