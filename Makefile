@@ -25,12 +25,13 @@ REPLAYS   := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/replay/%)
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/%)
 ARCHIVE   := $(BUILD)/libbaryon.a
 SONAME    := libbaryon.so.$(ABI)
+CMAKE     := $(BUILD)/BaryonConfig.cmake $(BUILD)/BaryonConfigVersion.cmake
 SHARED    := $(BUILD)/$(SONAME)
 HERE      := @$(MAKE) --no-print-directory -s
 
 all: lib cli ops mpi ## build the library and the program (the default)
 
-lib: $(ARCHIVE) $(SHARED) $(BUILD)/libbaryon.so $(BUILD)/baryon.pc ## build/libbaryon.a and .so
+lib: $(ARCHIVE) $(SHARED) $(BUILD)/libbaryon.so $(BUILD)/baryon.pc $(CMAKE) ## build/libbaryon.a and .so
 
 cli: $(BUILD)/baryon ## build/baryon
 
@@ -44,6 +45,14 @@ deps: ## install what is missing: Debian packages, ONNX Runtime
 wheel: $(BUILD)/wheel/libbaryon.so $(BUILD)/wheel/libbaryon_ops.so ## the Python package with the libraries, in build/wheel
 	@scripts/wheel.py $(VERSION) $^ $(BUILD)/wheel
 
+deb: ## Debian packages, in build/deb
+	@scripts/deps.sh package
+	@scripts/deb.sh
+
+tar: ## an archive of everything that runs where it is unpacked, in build
+	@scripts/deps.sh
+	@scripts/tar.sh
+
 demo: ## find the cheapest quantization of a text detector, show what each step finds
 	@mkdir -p $(BUILD) && date +%s >$(BUILD)/demo.begin
 	@scripts/deps.sh
@@ -51,11 +60,11 @@ demo: ## find the cheapest quantization of a text detector, show what each step 
 	@scripts/demo.sh
 
 check: ## all tests that every change has to pass
-	@scripts/deps.sh test
+	@scripts/deps.sh test site
 	@tests/check.py
 
 check-all: ## check; then clang, sanitizers, valgrind, faults, fuzzing, analysers
-	@scripts/deps.sh test analyse mpi
+	@scripts/deps.sh test site analyse package mpi
 	@tests/check.py --all
 
 CHOSEN := $(if $(TEST),$(TEST:%=$(BUILD)/tests/unit/test_%),$(UNITS))
@@ -106,6 +115,13 @@ docs-check: cli
 	@for page in $$(cd $(BUILD)/pages && find . -type f); do \
 	    diff -u $$page $(BUILD)/pages/$$page || { echo 'outdated: make docs'; exit 1; }; done
 
+site: ## the documentation as a static site, in build/site
+	@scripts/deps.sh site
+	@build/site-venv/bin/python scripts/site.py build/site
+
+version:
+	@echo $(VERSION)
+
 examples: $(EXAMPLES) ## build the programs in examples/
 
 # ---- Objects follow the flags: a changed flag builds them again.
@@ -120,7 +136,7 @@ $(BUILD)/flags: FORCE
 	$(call keep,$(CC) $(CFLAGS) $(BY_CFLAGS))
 
 $(BUILD)/place: FORCE
-	$(call keep,$(PREFIX) $(LIBDIR) $(VERSION) $(ORT_FOLDERS))
+	$(call keep,$(PREFIX) $(LIBDIR) $(OPSDIR) $(VERSION) $(ORT_FOLDERS))
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -132,7 +148,7 @@ $(addsuffix .o,$(UNITS) $(FAULTS)): private CFLAGS += -O0
 $(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort_find.o: $(BUILD)/place
 
-$(BUILD)/src/engine/ops_find.o: BY_CFLAGS += -DBY_OPS_FOLDER='"$(LIBDIR)"'
+$(BUILD)/src/engine/ops_find.o: BY_CFLAGS += -DBY_OPS_FOLDER='"$(OPSDIR)"'
 $(BUILD)/src/engine/ops_find.o: $(BUILD)/place
 
 $(BUILD)/cli/mpi_find.o: BY_CFLAGS += -DBY_MPI_FOLDER='"$(LIBDIR)/baryon"'
@@ -175,7 +191,12 @@ $(OPS): $(OPS_OBJ) $(ARCHIVE) src/ops/libbaryon_ops.map
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(OPS_OBJ) $(ARCHIVE) $(LDFLAGS) -lm -lpthread -ldl $(SANITIZE)
 
 $(BUILD)/baryon.pc: src/api/baryon.pc.in $(BUILD)/place
-	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@OPSDIR@|$(patsubst $(LIBDIR)%,$${libdir}%,$(OPSDIR))|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
+
+# The include folder, seen from the library's.
+$(CMAKE): $(BUILD)/%.cmake: src/api/%.cmake.in $(BUILD)/place
+	@sed 's|@VERSION@|$(VERSION)|g; s|@ABI@|$(ABI)|; s|@PACKAGES@|$(PACKAGES)|; s|@INCLUDE@|$(shell \
+	    realpath -m --relative-to=$(LIBDIR) $(PREFIX)/include)|' $< >$@
 
 link = $(call say,LINK)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter $(CLI),$^) $(filter $(ARCHIVE),$^) $(LDFLAGS)
 
@@ -242,8 +263,9 @@ install: all ## into DESTDIR, PREFIX, LIBDIR
 	ln -sf libbaryon.so.$(VERSION) $(LIBS)/$(SONAME)
 	ln -sf $(SONAME) $(LIBS)/libbaryon.so
 	$(INSTALL) $(ARCHIVE) $(LIBS)/libbaryon.a
-	install -D -m 755 $(OPS) $(LIBS)/libbaryon_ops.so
+	install -D -m 755 $(OPS) $(DESTDIR)$(OPSDIR)/libbaryon_ops.so
 	$(INSTALL) $(BUILD)/baryon.pc $(LIBS)/pkgconfig/baryon.pc
+	$(INSTALL) -t $(LIBS)/cmake/Baryon $(CMAKE)
 	$(INSTALL) include/baryon.h $(HEADERS)/baryon.h
 	$(INSTALL) -t $(HEADERS)/baryon include/baryon/*.h
 	$(INSTALL) -t $(SHARE)/man/man1 man/*.1
@@ -257,20 +279,20 @@ ifneq ($(ORT_LIBRARY),)
 endif
 
 uninstall: ## take out what install put there
-	rm -f $(BINDIR)/baryon $(LIBS)/libbaryon.* $(LIBS)/libbaryon_ops.so $(LIBS)/pkgconfig/baryon.pc
+	rm -f $(BINDIR)/baryon $(LIBS)/libbaryon.* $(DESTDIR)$(OPSDIR)/libbaryon_ops.so $(LIBS)/pkgconfig/baryon.pc
 	rm -f $(HEADERS)/baryon.h $(SHARE)/man/man1/baryon*.1
 	rm -f $(SHARE)/bash-completion/completions/baryon $(SHARE)/zsh/site-functions/_baryon
 	rm -f $(SHARE)/fish/vendor_completions.d/baryon.fish
-	rm -rf $(HEADERS)/baryon $(LIBS)/baryon $(SHARE)/doc/baryon
+	rm -rf $(HEADERS)/baryon $(LIBS)/baryon $(LIBS)/cmake/Baryon $(SHARE)/doc/baryon
 
 clean: ## remove what was built, keep what was downloaded
-	rm -rf $(filter-out build/deps build/venv build/zoo build/peers build/bench,$(wildcard build/*))
+	rm -rf $(filter-out build/deps build/venv build/site-venv build/zoo build/peers build/bench,$(wildcard build/*))
 
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli ops mpi wheel deps demo check check-all unit fuzz mutants bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
-        lint format docs docs-check examples install uninstall clean help FORCE
+.PHONY: all lib cli ops mpi wheel deb tar deps demo check check-all unit fuzz mutants bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
+        lint format docs docs-check site version examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 

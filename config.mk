@@ -2,6 +2,7 @@
 
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
+OPSDIR  ?= $(LIBDIR)
 DESTDIR ?=
 
 # A flavour is built by the same rules in a folder of its own: make FLAVOUR=asan cli

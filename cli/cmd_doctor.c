@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "cli/cmd.h"
 #include "cli/mpi_find.h"
-#include "cli/versions.h"
+#include "cli/pieces.h"
 #include "input/image.h"
 #include "input/npy.h"
 #include "ir/graph.h"
@@ -37,8 +37,17 @@ static const struct limit limits[] = {
 
 #define LIMIT_COUNT (sizeof limits / sizeof *limits)
 
+enum { THIS_SYSTEM = BY_SYSTEMS };
+
 struct settings {
+    int system;
     struct by_runtime_settings runtime;
+};
+
+struct system_seen {
+    char name[128]; /* "Debian GNU/Linux 12 (bookworm)" */
+    enum by_system commands_for;
+    bool every; /* commands of every piece, found or not */
 };
 
 /* Names of the processor's vector instructions that matter here, each behind a blank. */
@@ -113,19 +122,56 @@ static void mpi_json(struct by_json *json)
     by_json_close(json, ']');
 }
 
+static void piece_json(struct by_json *json, const struct by_piece *piece, enum by_system system,
+                       const struct by_piece_seen *seen)
+{
+    by_json_open(json, NULL, '{');
+    by_json_text(json, "name", piece->name);
+    by_json_text(json, "gives", piece->gives);
+    by_json_bool(json, "found", seen->found);
+    if (seen->found && seen->version[0])
+        by_json_text(json, "version", seen->version);
+    if (seen->path[0])
+        by_json_text(json, "path", seen->path);
+    if (!seen->found && seen->error.message[0])
+        by_json_text(json, "message", seen->error.message);
+    by_json_open(json, "install", '[');
+    const char *const *commands = by_piece_install(piece, system);
+    for (size_t i = 0; i < BY_PIECE_COMMANDS && commands[i]; i++)
+        by_json_text(json, NULL, commands[i]);
+    by_json_close(json, ']');
+    by_json_close(json, '}');
+}
+
+static void pieces_json(struct by_json *json, const struct by_versions *versions,
+                        enum by_system system)
+{
+    size_t count;
+    const struct by_piece *pieces = by_pieces(&count);
+    by_json_open(json, "pieces", '[');
+    for (size_t i = 0; i < count; i++) {
+        struct by_piece_seen seen = {.error.offset = -1};
+        pieces[i].look(versions, &seen);
+        piece_json(json, &pieces[i], system, &seen);
+    }
+    by_json_close(json, ']');
+}
+
 static void write_doctor_json(struct by_out *out, const struct by_versions *versions,
-                              const char *features)
+                              const char *features, const struct system_seen *system)
 {
     struct by_json json;
     by_json_init(&json, &out->text, false);
     by_json_open(&json, NULL, '{');
     by_json_text(&json, "baryon", baryon_version());
+    by_json_text(&json, "system", system->name);
     by_json_text(&json, "processor", features);
     by_json_text(&json, "vectors", versions->vectors);
     by_json_int(&json, "threads", by_cpu_count());
     ort_json(&json, versions);
     blas_json(&json, versions);
     mpi_json(&json);
+    pieces_json(&json, versions, system->commands_for);
     by_json_open(&json, "limits", '{');
     for (size_t i = 0; i < LIMIT_COUNT; i++)
         by_json_int(&json, limits[i].name, (int64_t)limits[i].most);
@@ -135,13 +181,16 @@ static void write_doctor_json(struct by_out *out, const struct by_versions *vers
 }
 
 static int show_machine(struct by_out *out, const struct by_versions *versions,
-                        const char *features, struct baryon_error *err)
+                        const char *features, const struct system_seen *system,
+                        struct baryon_error *err)
 {
     struct by_table table;
     by_out_printf(out, BY_BOLD, "Machine\n");
     by_table_init(&table, out);
     by_table_column(&table, "", BY_LEFT, BY_DIM);
     by_table_column(&table, "", BY_LEFT, BY_PLAIN);
+    by_table_cell(&table, "system");
+    by_table_cell(&table, "%s", system->name[0] ? system->name : "unknown");
     by_table_cell(&table, "processor");
     by_table_cell(&table, "%s", features);
     by_table_cell(&table, "vector path");
@@ -151,55 +200,59 @@ static int show_machine(struct by_out *out, const struct by_versions *versions,
     return by_table_print(&table, 2, err);
 }
 
-/* version NULL: there is none, error says why. */
-static void show_library(struct by_out *out, const char *title, const char *version,
-                         const char *path, const struct baryon_error *error)
+static void show_piece(struct by_out *out, const struct by_piece *piece,
+                       const struct by_piece_seen *seen)
 {
-    by_out_printf(out, BY_BOLD, "\n%s\n", title);
-    if (version) {
-        by_out_printf(out, BY_GREEN, "  found");
-        by_str_printf(&out->text, "  %s  %s\n", version, path);
-        return;
-    }
-    by_out_printf(out, BY_RED, "  missing");
-    by_str_puts(&out->text, "  ");
-    by_clean(&out->text, error->message);
-    by_str_puts(&out->text, "\n");
-    if (error->hint[0])
-        by_str_printf(&out->text, "  %s\n", error->hint);
-}
-
-static void show_libraries(struct by_out *out, const struct by_versions *versions)
-{
-    const struct by_blas *blas = versions->blas;
-    show_library(out, "ONNX Runtime", versions->has_ort ? versions->ort_version : NULL,
-                 versions->ort_path, &versions->ort_error);
-    show_library(out, "BLAS (for statistics of layers)", blas ? blas->name : NULL,
-                 blas ? blas->path : NULL, &versions->blas_error);
-}
-
-/* A flavour that was not built in is nothing to worry about. */
-static void show_mpi(struct by_out *out)
-{
-    by_out_printf(out, BY_BOLD, "\nMPI (for one calibration by several ranks)\n");
-    for (const char *const *flavour = by_mpi_flavours(); *flavour; flavour++) {
-        struct by_mpi_seen seen;
-        struct baryon_error error = {.offset = -1};
-        const bool found = by_mpi_look(*flavour, &seen, &error) == 0;
-        by_str_printf(&out->text, "  %-7s  ", *flavour);
-        by_out_printf(out,
-                      found          ? BY_GREEN
-                      : seen.path[0] ? BY_RED
-                                     : BY_DIM,
-                      "%s",
-                      found          ? "found"
-                      : seen.path[0] ? "broken"
-                                     : "not built");
+    by_str_printf(&out->text, "  %-13s ", piece->name);
+    by_out_printf(out, seen->found ? BY_GREEN : BY_YELLOW, seen->found ? "found  " : "missing");
+    if (seen->found || seen->error.message[0])
         by_str_puts(&out->text, "  ");
-        by_clean(&out->text, found ? seen.version : error.message);
-        by_str_printf(&out->text, found ? "  %s" : "; %s", found ? seen.path : error.hint);
-        by_str_puts(&out->text, "\n");
+    if (!seen->found)
+        by_clean(&out->text, seen->error.message);
+    else if (seen->version[0] && seen->path[0])
+        by_str_printf(&out->text, "%s  %s", seen->version, seen->path);
+    else
+        by_str_puts(&out->text, seen->version[0] ? seen->version : seen->path);
+    by_str_puts(&out->text, "\n");
+}
+
+static void show_install(struct by_out *out, const struct by_piece *piece, enum by_system system)
+{
+    const char *const *commands = by_piece_install(piece, system);
+    by_str_printf(&out->text, "  %s: %s\n", piece->name, piece->gives);
+    if (!commands[0])
+        by_str_puts(&out->text, "    no command is known for this system\n");
+    for (size_t i = 0; i < BY_PIECE_COMMANDS && commands[i]; i++)
+        by_out_printf(out, BY_CYAN, "    %s\n", commands[i]);
+}
+
+static bool is_installable(const struct by_piece *piece)
+{
+    for (int system = 0; system < BY_SYSTEMS; system++)
+        if (by_piece_install(piece, system)[0])
+            return true;
+    return false;
+}
+
+static void show_pieces(struct by_out *out, const struct by_versions *versions,
+                        const struct system_seen *system)
+{
+    size_t count, wanted = 0;
+    const struct by_piece *pieces = by_pieces(&count);
+    const struct by_piece *install[32];
+    by_out_printf(out, BY_BOLD, "\nPieces\n");
+    for (size_t i = 0; i < count; i++) {
+        struct by_piece_seen seen = {.error.offset = -1};
+        pieces[i].look(versions, &seen);
+        show_piece(out, &pieces[i], &seen);
+        if ((!seen.found || system->every) && is_installable(&pieces[i]) &&
+            wanted < sizeof install / sizeof *install)
+            install[wanted++] = &pieces[i];
     }
+    if (wanted)
+        by_out_printf(out, BY_BOLD, "\nWith what else works, and what installs it\n");
+    for (size_t i = 0; i < wanted; i++)
+        show_install(out, install[i], system->commands_for);
 }
 
 static int show_limits(struct by_out *out, struct baryon_error *err)
@@ -219,16 +272,16 @@ static int show_limits(struct by_out *out, struct baryon_error *err)
 }
 
 static int print_doctor(struct by_cli *cli, const struct by_versions *versions,
-                        const char *features, struct baryon_error *err)
+                        const char *features, const struct system_seen *system,
+                        struct baryon_error *err)
 {
     if (cli->common.json) {
-        write_doctor_json(&cli->out, versions, features);
+        write_doctor_json(&cli->out, versions, features, system);
         return 0;
     }
-    if (show_machine(&cli->out, versions, features, err) < 0)
+    if (show_machine(&cli->out, versions, features, system, err) < 0)
         return -1;
-    show_libraries(&cli->out, versions);
-    show_mpi(&cli->out);
+    show_pieces(&cli->out, versions, system);
     return show_limits(&cli->out, err);
 }
 
@@ -237,11 +290,15 @@ static int run_doctor(struct by_cli *cli, const void *data, struct baryon_error 
     const struct settings *settings = data;
     struct by_versions versions;
     struct by_str features;
+    struct system_seen system = {.every = settings->system != THIS_SYSTEM};
+    system.commands_for = by_system_find(system.name, sizeof system.name);
+    if (system.every)
+        system.commands_for = (enum by_system)settings->system;
     by_str_init(&features);
     add_features(&features);
     by_versions_find(&versions, settings->runtime.onnxruntime);
-    int status =
-        print_doctor(cli, &versions, features.size ? by_str_text(&features) + 1 : "plain", err);
+    int status = print_doctor(cli, &versions, features.size ? by_str_text(&features) + 1 : "plain",
+                              &system, err);
     by_str_release(&features);
     if (status < 0 || versions.has_ort)
         return status;
@@ -250,7 +307,33 @@ static int run_doctor(struct by_cli *cli, const void *data, struct baryon_error 
     return by_fail(err, BARYON_ERR_DEPENDENCY, "%s", "");
 }
 
+static const struct by_choice systems[] = {
+    {"this", THIS_SYSTEM, "this one, and only what is missing"},
+    {"debian", BY_DEBIAN, "Debian, Ubuntu"},
+    {"fedora", BY_FEDORA, "Fedora, Red Hat Enterprise Linux"},
+    {"arch", BY_ARCH, "Arch Linux"},
+    {"alpine", BY_ALPINE, "Alpine Linux"},
+    {"suse", BY_SUSE, "SUSE, openSUSE"},
+    {"macos", BY_MACOS, "macOS with Homebrew"},
+    {"windows", BY_WINDOWS, "Windows"},
+    {"other", BY_OTHER_SYSTEM, "any other"},
+    {0},
+};
+
+static const struct by_option rows[] = {
+    {.name = "system",
+     .type = BY_OPT_CHOICE,
+     .arg = "SYSTEM",
+     .choices = systems,
+     .fallback = "this",
+     .offset = offsetof(struct settings, system),
+     .help = "System whose commands are shown, for every piece"},
+};
+
+static const struct by_option_group group = BY_OPTION_GROUP("Doctor", rows);
+
 static const struct by_example examples[] = {
+    {"baryon doctor --system fedora", "Show what installs each piece on Fedora"},
     {"baryon doctor --onnxruntime ~/onnxruntime/lib", "Test another ONNX Runtime library"},
     {0},
 };
@@ -260,13 +343,15 @@ const struct by_command by_cmd_doctor = {
     .operands = "",
     .summary = "Show processor, libraries and limits of this machine",
     .text =
-        "Show the processor and the libraries of this machine, and the limits for files. The "
-        "limits reject damaged or hostile files before they cost memory or time. The exit status "
-        "is 6 if there is no usable ONNX Runtime; commands that run no model work without it. BLAS "
-        "is needed only for statistics of layers, and MPI only for several ranks under mpirun. "
-        "Each MPI flavour is a library beside the program, built if its mpicc was found.",
+        "Show the processor and the pieces that this machine has, what the missing ones would give "
+        "and the commands that install them, and the limits for files. The limits reject damaged "
+        "or "
+        "hostile files before they cost memory or time. The exit status is 6 if there is no usable "
+        "ONNX Runtime; commands that run no model work without it. BLAS is needed only for "
+        "statistics of layers and rounding reconstruction, and MPI only for several ranks under "
+        "mpirun. Each MPI flavour is a library beside the program, built if its mpicc was found.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
-    .groups = {{&by_runtime_group, offsetof(struct settings, runtime)}},
+    .groups = {{&group, 0}, {&by_runtime_group, offsetof(struct settings, runtime)}},
     .run = run_doctor,
 };

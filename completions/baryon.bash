@@ -527,6 +527,7 @@ _baryon()
     llm-export:--accuracy-level) return ;;
     llm-export:--context) return ;;
     llm-export:--threads) return ;;
+    doctor:--system) words='this debian fedora arch alpine suse macos windows other' ;;
     help:--format) words='text man markdown bash zsh fish' ;;
     esac
     if [[ -z $words && $word == -* ]]; then
@@ -555,7 +556,7 @@ _baryon()
         llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        doctor) words=' --system --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         version) words=' --ops-path --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         help) words=' --format --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         esac

@@ -982,6 +982,7 @@ complete -c baryon -n '__fish_seen_subcommand_from list' -l verbose -s v -d 'Pri
 complete -c baryon -n '__fish_seen_subcommand_from list' -l no-color -d 'Print no colours, even on a terminal'
 complete -c baryon -n '__fish_seen_subcommand_from list' -l help -s h -d 'Show the help of the command'
 complete -c baryon -n '__fish_seen_subcommand_from list' -l version -s V -d 'Show the version'
+complete -c baryon -n '__fish_seen_subcommand_from doctor' -l system -x -a 'this debian fedora arch alpine suse macos windows other' -d 'System whose commands are shown, for every piece'
 complete -c baryon -n '__fish_seen_subcommand_from doctor' -l onnxruntime -r -F -d 'Path of the ONNX Runtime library or of its folder'
 complete -c baryon -n '__fish_seen_subcommand_from doctor' -l config -r -F -d 'Read options from a YAML or JSON file; the command line overrides it'
 complete -c baryon -n '__fish_seen_subcommand_from doctor' -l json -d 'Write the result as JSON'

@@ -4,6 +4,8 @@
 #   scripts/deps.sh                what is needed to build and to run models
 #   scripts/deps.sh test           also what `make check` needs
 #   scripts/deps.sh test analyse   also what `make check-all` needs
+#   scripts/deps.sh site           also what `make site` needs
+#   scripts/deps.sh package        also what `make deb` needs
 #   scripts/deps.sh mpi            also both MPIs, and what starts the parts of a calibration
 #
 # Debian packages come by apt (as root, or with sudo). ONNX Runtime goes to
@@ -16,6 +18,7 @@ cd "$(dirname "$0")/.."
 
 DEPS=${DEPS:-build/deps}
 VENV=${VENV:-build/venv}
+SITE_VENV=build/site-venv
 
 # group | Debian package | it is there when this succeeds | why
 packages=$(cat <<'TABLE'
@@ -45,6 +48,9 @@ analyse | libsimde-dev          | header simde/x86/avx512.h                  | A
 analyse | clang-tidy            | command -v clang-tidy                      | static analysis
 analyse | cppcheck              | command -v cppcheck                        | static analysis
 analyse | valgrind              | command -v valgrind                        | memory errors and leaks
+package | debhelper             | command -v dh                              | makes Debian packages
+package | lintian               | command -v lintian                         | checks the packages
+package | cmake                 | command -v cmake                           | builds an example with the installed library
 mpi     | libopenmpi-dev        | command -v mpicc.openmpi                   | calibration by several ranks
 mpi     | openmpi-bin           | command -v mpirun.openmpi                  | starts the ranks
 mpi     | libmpich-dev          | command -v mpicc.mpich                     | the same with another MPI
@@ -164,6 +170,15 @@ part.rename(root / "lib" / library)
 PYTHON
 }
 
+install_site_packages() {
+  cmp -s docs/site/requirements.txt "$SITE_VENV/requirements.txt" && return 0
+  say "Python packages for the site, as pinned in docs/site/requirements.txt: $SITE_VENV"
+  [[ -x $SITE_VENV/bin/pip ]] || python3 -m venv "$SITE_VENV"
+  VENV=$SITE_VENV scripts/pip.sh install --no-deps --require-hashes --only-binary=:all: \
+    --requirement docs/site/requirements.txt
+  cp docs/site/requirements.txt "$SITE_VENV/requirements.txt"
+}
+
 # The machine's own mirror of Debian: where its sources have the main packages.
 debian_mirror() {
   # shellcheck disable=SC2016  # the $ are apt's
@@ -244,6 +259,9 @@ fi
 if [[ " $* " == *" test "* ]]; then
   make_venv
   install_test_packages
+fi
+if [[ " $* " == *" site "* ]]; then
+  install_site_packages
 fi
 if [[ " $* " == *" analyse "* ]]; then
   install_cross_cmocka "$DEPS/aarch64"

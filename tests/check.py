@@ -120,6 +120,7 @@ MORE_PARTS = {
     **sliced("valgrind-unit", VALGRIND, names("tests/unit/test_*.c")),
     # What is left out runs in asan-cases; the code that reads their files, in valgrind-unit.
     "valgrind-bad": [cases("build", "--valgrind", "--sample", "4", "tests/bad")],
+    "packages": [["tests/packages.sh"]],
     "faults": [
         make("FLAVOUR=faults", "faults", "torture"),
         units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),

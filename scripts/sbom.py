@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Writes a list of what Baryon consists of and links, as SPDX 2.3 in JSON; the same bytes for the same input.
+
+    scripts/sbom.py VERSION LIBRARY OUT [--bundled]
+
+LIBRARY is libbaryon.so, whose own libraries are listed. --bundled: they are part of what is distributed, else the system
+brings them. The time in it is $SOURCE_DATE_EPOCH, else that of the last commit.
+"""
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import wheel
+
+ROOT = Path(__file__).resolve().parents[1]
+PURL = "pkg:deb/debian/"
+
+
+def epoch():
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given:
+        return int(given)
+    done = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return int(done.stdout or 0)
+
+
+def identifier(name):
+    return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name)
+
+
+def package(name, version, licence, **more):
+    return {"SPDXID": identifier(name), "name": name, "versionInfo": version, "downloadLocation": "NOASSERTION",
+            "filesAnalyzed": False, "licenseConcluded": licence, "licenseDeclared": licence,
+            "copyrightText": "NOASSERTION", **more}  # fmt: skip
+
+
+def installed_version(name):
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else "NOASSERTION"
+
+
+def library(name, path):
+    """One of the libraries that are linked: by the name of its Debian package where there is one."""
+    stem = re.match(r"[^.-]+", name)[0]
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    found = wheel.licence(path)
+    known = found[0] if found else name
+    version = installed_version(known)
+    more = {"checksums": [{"algorithm": "SHA256", "checksumValue": digest}], "packageFileName": name}
+    if found:
+        more["externalRefs"] = [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                                 "referenceLocator": f"{PURL}{known}@{version}"}]  # fmt: skip
+    return package(known, version, wheel.LICENCES[stem], **more)
+
+
+def document(version, path, bundled):
+    main = package("baryon", version, "MIT", supplier="Organization: The Baryon authors", primaryPackagePurpose="APPLICATION")
+    others = [library(name, place) for name, place in sorted(wheel.needed(path))]
+    kind = "CONTAINS" if bundled else "DYNAMIC_LINK"
+    relations = [("SPDXRef-DOCUMENT", "DESCRIBES", main["SPDXID"]), *((main["SPDXID"], kind, row["SPDXID"]) for row in others)]
+    body = json.dumps([main, others, relations])
+    return {
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": f"baryon-{version}",
+        "documentNamespace": f"urn:baryon:{version}:{hashlib.sha256(body.encode()).hexdigest()}",
+        "creationInfo": {
+            "created": datetime.datetime.fromtimestamp(epoch(), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "creators": ["Organization: The Baryon authors", "Tool: scripts/sbom.py"],
+        },
+        "packages": [main, *others],
+        "relationships": [
+            {"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other} for one, kind, other in relations
+        ],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("version", "library", "out"):
+        parser.add_argument(name)
+    parser.add_argument("--bundled", action="store_true")
+    words = parser.parse_args()
+    text = json.dumps(document(words.version, words.library, words.bundled), indent=2) + "\n"
+    Path(words.out).write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
