@@ -15,6 +15,7 @@ import shutil
 import subprocess
 
 import llm_base
+import measure
 
 HERE = pathlib.Path(__file__).resolve().parent
 LENGTH, WINDOWS = 512, 8
@@ -45,7 +46,7 @@ def run(command):
 
 def judge(baryon, model, base, work):
     _, _, told = run([baryon, "llm", "eval", model, "--against", base, "--text", work / "judge.txt", "--length", LENGTH,
-                      "--windows", WINDOWS, "--json"])
+                      "--windows", WINDOWS, "--json", "-q"])
     found = json.loads(told)
     return found["kl"], found["kl_error"], found["perplexity"], found["same_top"]
 
@@ -111,8 +112,8 @@ def main():
         if not given.rows or name in given.rows:
             seconds, peak, out = ours(given.baryon, base, given.work, scheme, method)
             tell("ours", name, seconds, peak, judge(given.baryon, out, base, given.work))
-    if not given.peer.exists():
-        print(f"no peer: {given.peer} is not there (make peers)")
+    if not measure.version(given.peer, "amd-quark") or not measure.version(given.peer, "tokenizers"):
+        print(f"no peer: Quark is not installed for {given.peer} (make peers)")
         return
     run([given.peer, *write_windows(base, given.work)])
     for name, (scheme, method) in PEER.items():
