@@ -15,12 +15,16 @@ static size_t put_open_folder(wchar_t out[BY_WIDE_MAX], int folder)
 {
     const DWORD length =
         GetFinalPathNameByHandleW(by_win_handle(folder), out, BY_WIDE_MAX - 1, VOLUME_NAME_DOS);
-    if (!length || length >= BY_WIDE_MAX - 1) {
+    const wchar_t *known = length && length < BY_WIDE_MAX - 1 ? out : by_win_folder_at(folder);
+    const size_t size = known ? wcslen(known) : 0;
+    if (!known || size >= BY_WIDE_MAX - 1) {
         errno = EBADF;
         return 0;
     }
-    out[length] = L'\\';
-    return length + 1;
+    if (known != out)
+        wmemcpy(out, known, size);
+    out[size] = L'\\';
+    return size + 1;
 }
 
 static bool is_separator(wchar_t letter)
