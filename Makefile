@@ -16,7 +16,8 @@ OPS_OBJ   := $(addsuffix .o,$(call built,$(call sources,src/ops)))
 OPS       := $(BUILD)/$(OPS_NAME)
 CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli) $(PROGRAM)))
 CLI       := $(BUILD)/libcli.a
-UNITS     := $(addsuffix $(EXE),$(call built,$(wildcard tests/unit/test_*.c)))
+LEFT_OUT  := $(if $(EXE),$(shell sed -n 's|^unit \([a-z_0-9]*\) .*|tests/unit/test_\1.c|p' tests/windows_left_out.txt))
+UNITS     := $(addsuffix $(EXE),$(call built,$(filter-out $(LEFT_OUT),$(wildcard tests/unit/test_*.c))))
 VECTORS   := $(addprefix tests/unit/test_,bins_squares descent_paths dtype_paths fold ggml_blocks half ops_tanh paths sketch sketch_property weights)
 AVX512    := $(BUILD)/avx512
 AVX512_OBJ := $(patsubst %.c,$(AVX512)/%.o,$(wildcard src/*/*_avx512.c) src/moments/fold.c)
@@ -145,7 +146,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The programs of the unit tests are compiled in a third of the time, and what they call is optimized.
-$(addsuffix .o,$(basename $(UNITS) $(FAULTS))): private CFLAGS += -O0
+$(addsuffix .o,$(basename $(UNITS) $(FAULTS))): private CFLAGS += -O0 $(if $(EXE),-include tests/lib/windows_units.h)
 
 $(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort_find.o: $(BUILD)/place

@@ -15,8 +15,16 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
-FAST_UNITS = "file folder writer journal str mem map json par team err".split()
+FAST_UNITS = "str mem map json team err place save".split()
 FAST_CASES = ["tests/cli/list", "tests/cli/inspect*", "tests/bad/1*"]
+
+
+# Wine lacks what ONNX Runtime asks graphics cards by, which it says on standard error.
+WRAPPER = """#!/bin/sh
+exec 3>&1
+status=$( {{ {{ wine "{program}" "$@" 3>&- 4>&-; echo $? >&4; }} 2>&1 >&3 | grep -av '^Failed to create DXGI factory' >&2; }} 4>&1 )
+exit $status
+"""
 
 
 def left_out(kind):
@@ -32,7 +40,7 @@ def prepare(build, runtime):
     if runtime:
         environment["BARYON_ONNXRUNTIME"] = str(Path(runtime).resolve())
     wrapper = build / "baryon"
-    wrapper.write_text(f'#!/bin/sh\nexec wine "{(build / "baryon.exe").resolve()}" "$@"\n', encoding="utf-8")
+    wrapper.write_text(WRAPPER.format(program=(build / "baryon.exe").resolve()), encoding="utf-8")
     wrapper.chmod(0o755)
     subprocess.run(["wine", "wineboot", "-i"], env=environment, check=True, capture_output=True)
     return environment
@@ -60,16 +68,15 @@ def cases(build, environment, fast):
 
 
 def same_bytes(build, environment):
-    """Statistics and a model from both programs, with our own loops for products."""
+    """A quantized model from both programs, with our own loops for products."""
     folder = build / "bytes"
     folder.mkdir(exist_ok=True)
     linux = {key: value for key, value in environment.items() if key != "BARYON_ONNXRUNTIME"}
     program = {"linux": (str(ROOT / "build/baryon"), linux), "windows": (str((build / "baryon").resolve()), environment)}
     model = str((ROOT / "build/zoo/models/ppocr_cls.onnx").resolve())
-    size = ["--data", "random:4", "--size", "192x48"]
+    size = ["--random", "4", "--size", "192x48"]
     passed = failed = 0
     for name, command in (
-        ("stats", ["calibrate", model, *size, "--out"]),
         ("onnx", ["quantize", model, "--preset", "XINT8", *size, "--force", "--out"]),
     ):
         made = {}
