@@ -224,7 +224,7 @@ $(patsubst %,$(BUILD)/tests/unit/test_%$(EXE),changed commands opt out progress)
 $(BUILD)/tests/fault/test_ranks$(EXE) $(BUILD)/tests/tools/served: $(CLI)
 $(BUILD)/tests/fault/test_ops$(EXE): $(OPS_OBJ)
 $(BUILD)/tests/unit/test_ops_tanh$(EXE): $(filter %/tanh_avx512.o,$(OPS_OBJ))
-$(addsuffix /tests/unit/test_ops_tanh,$(BUILD) $(AVX512)): $(filter %/tanh.o %/tanh_vector.o %/tanh_avx2.o,$(OPS_OBJ))
+$(BUILD)/tests/unit/test_ops_tanh$(EXE) $(AVX512)/tests/unit/test_ops_tanh: $(filter %/tanh.o %/tanh_vector.o %/tanh_avx2.o,$(OPS_OBJ))
 
 # Calls of all public functions.
 $(BUILD)/misuse_calls.h: tests/misuse.py include/baryon.h $(wildcard include/baryon/*.h)

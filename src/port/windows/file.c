@@ -194,8 +194,12 @@ int by_win_open(const char *path, int flags, ...)
 
 FILE *by_win_fopen(const char *path, const char *mode)
 {
-    const int fd = by_win_open(path, *mode == 'r' ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC);
-    FILE *file = fd < 0 ? NULL : _fdopen(fd, *mode == 'r' ? "rb" : "wb");
+    const bool reads = *mode == 'r', appends = *mode == 'a';
+    const int fd =
+        by_win_open(path, reads ? O_RDONLY : O_WRONLY | O_CREAT | (appends ? 0 : O_TRUNC));
+    if (appends && fd >= 0)
+        _lseeki64(fd, 0, SEEK_END);
+    FILE *file = fd < 0 ? NULL : _fdopen(fd, reads ? "rb" : appends ? "ab" : "wb");
     if (!file && fd >= 0)
         close(fd);
     return file;
