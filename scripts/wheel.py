@@ -134,7 +134,7 @@ def members(version, binaries, windows):
 def add(wheel, name, content):
     row = zipfile.ZipInfo(name)  # always the same date
     row.compress_type = zipfile.ZIP_DEFLATED
-    row.external_attr = (0o755 if name.startswith("baryon/lib/") else 0o644) << 16
+    row.external_attr = (0o100755 if name.startswith("baryon/lib/") else 0o100644) << 16
     wheel.writestr(row, content)
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
     return f"{name},sha256={digest},{len(content)}"
