@@ -4,50 +4,44 @@
 
 The model is SmolLM2-135M off the grid of its file (bench/llm_base.py). It is rounded on windows of one of Debian's
 documents and judged on others. Each row is a process of its own; where the peer is not installed its rows are left out.
-Quark sees the same windows, token for token.
+Quark sees the same windows, token for token. Processor seconds are those of our whole process, and of Quark's quantizing
+alone, without its imports and the model's loading. Quark's rows have float inputs: what is judged are its weights.
 """
 
 import argparse
-import json
-import os
 import pathlib
 import shutil
-import subprocess
 
 import llm_base
 import measure
 
 HERE = pathlib.Path(__file__).resolve().parent
 LENGTH, WINDOWS = 512, 8
-# name: scheme, method; None: without texts. Types of GGUF are files.
+# name: scheme, options; those with a method see texts. Types of GGUF are files.
+RTN, GPTQ, DESCENT = ("--method", "rtn"), ("--method", "gptq"), ("--method", "descent")
 OURS = {
-    "int4 nearest": ("int4_wo_64", None), "int4 gptq": ("int4_wo_64", "gptq"), "int4 gptaq": ("int4_wo_64", "gptaq"),
-    "int4 descent": ("int4_wo_64", "descent"), "uint4 nearest": ("uint4_wo_64", None),
-    "uint4 descent": ("uint4_wo_64", "descent"), "int3 descent": ("int3_wo_64", "descent"),
-    "fp8 nearest": ("fp8_wo_per_channel", None), "fp8 descent": ("fp8_wo_per_channel", "descent"),
-    "mxfp4 nearest": ("mxfp4_weight_only", None), "mxfp4 descent": ("mxfp4_weight_only", "descent"),
-    "q4_0 nearest": ("q4_0", None), "q4_0 descent": ("q4_0", "descent"),
-    "iq4_nl importance": ("iq4_nl", "importance"), "iq4_nl descent": ("iq4_nl", "descent"),
+    "int4 nearest": ("int4_wo_64", ()), "int4 gptq": ("int4_wo_64", GPTQ), "int4 gptaq": ("int4_wo_64", ("--method", "gptaq")),
+    "int4 descent": ("int4_wo_64", DESCENT), "int4 awq": ("int4_wo_64", (*RTN, "--awq")),
+    "int4 awq descent": ("int4_wo_64", (*DESCENT, "--awq")), "uint4 nearest": ("uint4_wo_64", ()),
+    "uint4 descent": ("uint4_wo_64", DESCENT), "int3 descent": ("int3_wo_64", DESCENT), "int2 descent": ("int2_wo_32", DESCENT),
+    "int8 nearest": ("int8", ()), "int8 minmax": ("int8", ("--search", "minmax")),
+    "int8 smooth": ("int8", (*RTN, "--smooth", "auto")), "fp8 nearest": ("fp8", ()),
+    "fp8 minmax": ("fp8", ("--search", "minmax")), "fp8 outputs nearest": ("fp8_wo_per_channel", ()),
+    "fp8 outputs descent": ("fp8_wo_per_channel", DESCENT), "mxfp4 nearest": ("mxfp4_weight_only", ()),
+    "mxfp4 descent": ("mxfp4_weight_only", DESCENT), "q4_0 nearest": ("q4_0", ()), "q4_0 descent": ("q4_0", DESCENT),
+    "iq4_nl importance": ("iq4_nl", ("--method", "importance")), "iq4_nl descent": ("iq4_nl", DESCENT),
 }  # fmt: skip
 PEER = {"int4 nearest": ("int4_wo_64", "rtn"), "int4 gptq": ("int4_wo_64", "gptq"), "uint4 nearest": ("uint4_wo_64", "rtn"),
         "uint4 gptq": ("uint4_wo_64", "gptq"), "mxfp4 nearest": ("mxfp4_weight_only", "rtn")}
 
 
 def run(command):
-    """Processor seconds, peak MiB, and what was printed, of a process."""
-    child = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE)
-    output = child.stdout.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise SystemExit(f"{' '.join(map(str, command))}: exit status {child.returncode}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, output.decode()
+    return measure.run(list(map(str, command)))
 
 
 def judge(baryon, model, base, work):
-    _, _, told = run([baryon, "llm", "eval", model, "--against", base, "--text", work / "judge.txt", "--length", LENGTH,
-                      "--windows", WINDOWS, "--json", "-q"])
-    found = json.loads(told)
+    found = run([baryon, "llm", "eval", model, "--against", base, "--text", work / "judge.txt", "--length", LENGTH,
+                 "--windows", WINDOWS, "--json", "-q"])
     return found["kl"], found["kl_error"], found["perplexity"], found["same_top"]
 
 
@@ -56,23 +50,24 @@ def remove(path):
     path.unlink(missing_ok=True)
 
 
-def ours(baryon, base, work, scheme, method):
+def ours(baryon, base, work, scheme, options):
     is_file = scheme.startswith(("q", "iq"))
     out = work / ("out.gguf" if is_file else "out")
     remove(out)
     command = [baryon, "llm", "quantize", base, "-o", out, "--scheme", scheme, "-q"]
     command += ["--layout", "gguf"] if is_file else []
-    if method:
-        command += ["--method", method, "--text", work / "debian-handbook.txt", "--length", LENGTH, "--windows", WINDOWS]
-    seconds, peak, _ = run(command)
-    return seconds, peak, out
+    command += options
+    if "--method" in options:
+        command += ["--text", work / "debian-handbook.txt", "--length", LENGTH, "--windows", WINDOWS]
+    done = run(command)
+    return done["cpu"], done["peak"], out
 
 
 def peer(python, base, work, scheme, method):
     out = work / "peer"
     remove(out)
-    _, peak, told = run([python, HERE / "llm_peer.py", base, out, scheme, method, work / "windows.npy"])
-    return json.loads(told.splitlines()[-1])["seconds"], peak, out
+    done = run([python, HERE / "llm_peer.py", base, out, scheme, method, work / "windows.npy"])
+    return done["seconds"], done["peak"], out
 
 
 def write_windows(base, work):
@@ -108,12 +103,12 @@ def main():
     base = pathlib.Path(llm_base.make_base(given.baryon, given.work))
     write_judge(given.work)
     print("| | row | KL, nats a token | perplexity | same top, % | processor s | peak MiB |\n|---|---|---|---|---|---|---|")
-    for name, (scheme, method) in OURS.items():
+    for name, (scheme, options) in OURS.items():
         if not given.rows or name in given.rows:
-            seconds, peak, out = ours(given.baryon, base, given.work, scheme, method)
+            seconds, peak, out = ours(given.baryon, base, given.work, scheme, options)
             tell("ours", name, seconds, peak, judge(given.baryon, out, base, given.work))
-    if not measure.version(given.peer, "amd-quark") or not measure.version(given.peer, "tokenizers"):
-        print(f"no peer: Quark is not installed for {given.peer} (make peers)")
+    if not measure.version(given.peer, "amd-quark") or not measure.version(given.peer, "transformers"):
+        print(f"no peer: Quark or transformers is not installed for {given.peer} (make peers)")
         return
     run([given.peer, *write_windows(base, given.work)])
     for name, (scheme, method) in PEER.items():
