@@ -1,6 +1,6 @@
 """Language models rounded on texts, beside Quark: divergence from the float model, perplexity, processor seconds, memory.
 
-    bench/llm.py [--work FOLDER] [--peer build/peers/bin/python] [ROW ...]
+    bench/llm.py [--work FOLDER] [--peer build/peers/bin/python] [ROW ...]      (with the Python of build/venv)
 
 The model is SmolLM2-135M off the grid of its file (bench/llm_base.py). It is rounded on windows of one of Debian's
 documents and judged on others. Each row is a process of its own; where the peer is not installed its rows are left out.
@@ -23,9 +23,9 @@ OURS = {
     "int4 nearest": ("int4_wo_64", ()), "int4 gptq": ("int4_wo_64", GPTQ), "int4 gptaq": ("int4_wo_64", ("--method", "gptaq")),
     "int4 descent": ("int4_wo_64", DESCENT), "int4 awq": ("int4_wo_64", (*RTN, "--awq")),
     "int4 awq descent": ("int4_wo_64", (*DESCENT, "--awq")), "uint4 nearest": ("uint4_wo_64", ()),
-    "uint4 descent": ("uint4_wo_64", DESCENT), "int3 descent": ("int3_wo_64", DESCENT), "int2 descent": ("int2_wo_32", DESCENT),
-    "int8 nearest": ("int8", ()), "int8 minmax": ("int8", ("--search", "minmax")),
-    "int8 smooth": ("int8", (*RTN, "--smooth", "auto")), "fp8 nearest": ("fp8", ()),
+    "uint4 descent": ("uint4_wo_64", DESCENT), "int3 descent": ("int3_wo_64", DESCENT),
+    "int2 descent": ("int2_wo_32", DESCENT), "int8 nearest": ("int8", ()),
+    "int8 minmax": ("int8", ("--search", "minmax")), "int8 smooth": ("int8", (*RTN, "--smooth", "auto")), "fp8 nearest": ("fp8", ()),
     "fp8 minmax": ("fp8", ("--search", "minmax")), "fp8 outputs nearest": ("fp8_wo_per_channel", ()),
     "fp8 outputs descent": ("fp8_wo_per_channel", DESCENT), "mxfp4 nearest": ("mxfp4_weight_only", ()),
     "mxfp4 descent": ("mxfp4_weight_only", DESCENT), "q4_0 nearest": ("q4_0", ()), "q4_0 descent": ("q4_0", DESCENT),
