@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--llama")
     parser.add_argument("--windows", type=int, default=8)
     parser.add_argument("types", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     folder, windows = given.folder, given.windows
     os.makedirs(folder, exist_ok=True)
     llm_base.fetch_texts(folder)
