@@ -5,35 +5,41 @@ include config.mk
 
 sources    = $(wildcard $(1)/*.c)
 built      = $(patsubst %.c,$(BUILD)/%,$(1))
-LIB_OBJ   := $(addsuffix .o,$(call built,$(filter-out src/ops/%,$(call sources,src/*) $(call sources,src/*/*))))
+# src/port/SYSTEM has what that system lacks. A file in a folder below it is in the place of the file
+# of the same folder and name below src/.
+PORTED    := $(if $(SYSTEM),$(wildcard src/port/$(SYSTEM)/*/*.c))
+PROGRAM   := $(filter src/port/$(SYSTEM)/program/%,$(PORTED))
+LIB_SRC   := $(filter-out src/ops/% src/port/% $(PORTED:src/port/$(SYSTEM)/%=src/%),$(call sources,src/*) $(call sources,src/*/*)) \
+             $(if $(SYSTEM),$(wildcard src/port/$(SYSTEM)/*.c)) $(filter-out $(PROGRAM),$(PORTED))
+LIB_OBJ   := $(addsuffix .o,$(call built,$(LIB_SRC)))
 OPS_OBJ   := $(addsuffix .o,$(call built,$(call sources,src/ops)))
-OPS       := $(BUILD)/libbaryon_ops.so
-CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli)))
+OPS       := $(BUILD)/$(OPS_NAME)
+CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli) $(PROGRAM)))
 CLI       := $(BUILD)/libcli.a
-UNITS     := $(call built,$(wildcard tests/unit/test_*.c))
+LEFT_OUT  := $(if $(EXE),$(shell sed -n 's|^unit \([a-z_0-9]*\) .*|tests/unit/test_\1.c|p' tests/windows_left_out.txt))
+UNITS     := $(addsuffix $(EXE),$(call built,$(filter-out $(LEFT_OUT),$(wildcard tests/unit/test_*.c))))
 VECTORS   := $(addprefix tests/unit/test_,bins_squares descent_paths dtype_paths fold ggml_blocks half ops_tanh paths sketch sketch_property weights)
 AVX512    := $(BUILD)/avx512
 AVX512_OBJ := $(patsubst %.c,$(AVX512)/%.o,$(wildcard src/*/*_avx512.c) src/moments/fold.c)
-FAULTS    := $(call built,$(wildcard tests/fault/test_*.c))
+FAULTS    := $(addsuffix $(EXE),$(call built,$(wildcard tests/fault/test_*.c)))
 TOOLS     := $(call built,$(call sources,tests/tools))
-STUBS     := $(patsubst %,$(BUILD)/%.so,$(basename $(wildcard tests/stub/*.c)))
+STUBS     := $(if $(filter windows,$(SYSTEM)),,$(patsubst %,$(BUILD)/%.so,$(basename $(wildcard tests/stub/*.c))))
 TORTURE   := $(call built,$(call sources,tests/torture))
-MPI       := $(foreach f,openmpi mpich,$(if $(shell command -v mpicc.$f),$(BUILD)/libbaryon_mpi_$f.so))
+MPI       := $(if $(SYSTEM),,$(foreach f,openmpi mpich,$(if $(shell command -v mpicc.$f),$(BUILD)/libbaryon_mpi_$f.so)))
 EXAMPLES  := $(call built,$(call sources,examples))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAYS   := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/replay/%)
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/%)
 ARCHIVE   := $(BUILD)/libbaryon.a
-SONAME    := libbaryon.so.$(ABI)
 CMAKE     := $(BUILD)/BaryonConfig.cmake $(BUILD)/BaryonConfigVersion.cmake
 SHARED    := $(BUILD)/$(SONAME)
 HERE      := @$(MAKE) --no-print-directory -s
 
 all: lib cli ops mpi ## build the library and the program (the default)
 
-lib: $(ARCHIVE) $(SHARED) $(BUILD)/libbaryon.so $(BUILD)/baryon.pc $(CMAKE) ## build/libbaryon.a and .so
+lib: $(ARCHIVE) $(SHARED) $(if $(SYSTEM),,$(BUILD)/libbaryon.so $(BUILD)/baryon.pc $(CMAKE)) ## build/libbaryon.a and .so
 
-cli: $(BUILD)/baryon ## build/baryon
+cli: $(BUILD)/baryon$(EXE) ## build/baryon
 
 ops: $(OPS) ## build/libbaryon_ops.so, the operators that ONNX Runtime loads
 
@@ -42,8 +48,20 @@ mpi: $(MPI) ## build/libbaryon_mpi_*.so, one for each MPI whose mpicc is there
 deps: ## install what is missing: Debian packages, ONNX Runtime
 	@scripts/deps.sh
 
-wheel: $(BUILD)/wheel/libbaryon.so $(BUILD)/wheel/libbaryon_ops.so ## the Python package with the libraries, in build/wheel
+ifeq ($(SYSTEM),windows)
+wheel: $(SHARED) $(OPS) $(BUILD)/baryon.exe
+	@scripts/wheel.py --windows $(LIBRARIES) $(VERSION) $^ $(BUILD)/wheel
+else
+wheel: $(BUILD)/wheel/libbaryon.so $(BUILD)/wheel/libbaryon_ops.so $(BUILD)/wheel/baryon ## the Python package with the libraries and the program, in build/wheel
 	@scripts/wheel.py $(VERSION) $^ $(BUILD)/wheel
+endif
+
+libraries: ## those that a build for another system links: FLAVOUR=windows, into build/deps/windows
+	@scripts/libraries.sh $(DEPS) $(LIBRARIES) '$(CC)' '$(AR)' $(SYSTEM)
+
+check-windows: ## tests of the build for Windows, under Wine
+	$(HERE) FLAVOUR=windows all units
+	@tests/windows.py --build build/windows $(if $(ONNXRUNTIME_DLL),--runtime $(ONNXRUNTIME_DLL))
 
 deb: ## Debian packages, in build/deb
 	@scripts/deps.sh package
@@ -126,6 +144,7 @@ examples: $(EXAMPLES) ## build the programs in examples/
 
 # ---- Objects follow the flags: a changed flag builds them again.
 
+comma := ,
 # V=1 shows the commands, -s nothing.
 quiet = $(or $(V),$(findstring s,$(firstword -$(MAKEFLAGS))))
 say  = $(if $(quiet),,@echo '  $(1) $@';)
@@ -143,7 +162,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The programs of the unit tests are compiled in a third of the time, and what they call is optimized.
-$(addsuffix .o,$(UNITS) $(FAULTS)): private CFLAGS += -O0
+$(addsuffix .o,$(basename $(UNITS) $(FAULTS))): private CFLAGS += -O0 $(if $(EXE),-include tests/lib/windows_units.h)
 
 $(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort_find.o: $(BUILD)/place
@@ -166,8 +185,17 @@ $(ARCHIVE): $(LIB_OBJ)
 	@rm -f $@
 	$(call say,AR  )$(AR) rcs $@ $^
 
-$(SHARED): $(LIB_OBJ) src/api/libbaryon.map
-	$(call say,LINK)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,src/api/libbaryon.map -o $@ \
+# Names that a library exports: a script of the linker, or for Windows a list of those that it describes.
+exports = $(if $(filter windows,$(SYSTEM)),$(BUILD)/$(1).def,src/$(1).map)
+exporting = $(if $(filter windows,$(SYSTEM)),$(BUILD)/$(1).def,-Wl,--version-script,src/$(1).map)
+
+$(BUILD)/%.def: src/%.map $(LIB_OBJ) $(OPS_OBJ)
+	@mkdir -p $(@D)
+	@names=$$(sed -n 's/^ *\([a-zA-Z_]*\)\(\*\{0,1\}\);$$/^\1\2$$/p' $< | sed 's/\*/.*/' | grep -v '^^$$\|^^\.' | paste -sd'|'); \
+	    (echo EXPORTS; $(NM) -g --defined-only $(LIB_OBJ) $(OPS_OBJ) | awk 'NF == 3 {print $$3}' | grep -xE "$$names" | sort -u) >$@
+
+$(SHARED): $(LIB_OBJ) $(call exports,api/libbaryon)
+	$(call say,LINK)$(CC) $(CFLAGS) -shared $(if $(EXE),-s,-Wl$(comma)-soname$(comma)$(SONAME)) $(call exporting,api/libbaryon) -o $@ \
 	    $(LIB_OBJ) $(LDFLAGS) $(BY_LIBS)
 
 # In a wheel it finds the libraries that it needs beside itself, and no folder of this machine.
@@ -179,6 +207,9 @@ $(BUILD)/wheel/libbaryon.so: $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUIL
 	$(call say,LINK)$(CC) $(CFLAGS) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script,src/api/libbaryon.map \
 	    -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) $(LDFLAGS) $(BY_LIBS)
 
+$(BUILD)/wheel/baryon: $(BUILD)/cli/main.o $(CLI) $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUILD)/wheel/ort_find.o
+	$(call say,LINK)$(CC) $(CFLAGS) -s -Wl,-rpath,'$$ORIGIN' -o $@ $(BUILD)/cli/main.o $(CLI) $(filter-out %/main.o,$(filter %.o,$^)) $(LDFLAGS) $(BY_LIBS)
+
 $(BUILD)/wheel/libbaryon_ops.so: $(OPS)
 	@mkdir -p $(@D) && strip -o $@ $<
 
@@ -186,9 +217,9 @@ $(BUILD)/libbaryon.so: $(SHARED)
 	@ln -sf $(SONAME) $@
 
 # It stands alone: whatever it needs of ours comes out of the archive.
-$(OPS): $(OPS_OBJ) $(ARCHIVE) src/ops/libbaryon_ops.map
-	$(call say,LINK)$(CC) $(CFLAGS) -shared -Wl,--version-script,src/ops/libbaryon_ops.map \
-	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(OPS_OBJ) $(ARCHIVE) $(LDFLAGS) -lm -lpthread -ldl $(SANITIZE)
+$(OPS): $(OPS_OBJ) $(ARCHIVE) $(call exports,ops/libbaryon_ops)
+	$(call say,LINK)$(CC) $(CFLAGS) -shared $(call exporting,ops/libbaryon_ops) \
+	    $(if $(SANITIZE)$(EXE),$(if $(EXE),-s),-Wl,-z,defs) -o $@ $(OPS_OBJ) $(ARCHIVE) $(LDFLAGS) $(SYSTEM_LIBS) $(SANITIZE)
 
 $(BUILD)/baryon.pc: src/api/baryon.pc.in $(BUILD)/place
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@OPSDIR@|$(patsubst $(LIBDIR)%,$${libdir}%,$(OPSDIR))|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
@@ -205,14 +236,16 @@ $(CLI): $(filter-out %/main.o,$(CLI_OBJ))
 	@rm -f $@
 	$(call say,AR  )$(AR) rcs $@ $^
 
-$(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
-	$(link) $(BY_LIBS)
+$(BUILD)/baryon$(EXE): $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
+	$(link) $(if $(EXE),-municode -s -Wl$(comma)--stack$(comma)8388608) $(BY_LIBS)
 
-$(addprefix $(BUILD)/tests/unit/test_,changed commands opt out progress): $(CLI)
-$(BUILD)/tests/fault/test_ranks $(BUILD)/tests/tools/served: $(CLI)
-$(BUILD)/tests/fault/test_ops: $(OPS_OBJ)
-$(BUILD)/tests/unit/test_ops_tanh: $(filter %/tanh_avx512.o,$(OPS_OBJ))
-$(addsuffix /tests/unit/test_ops_tanh,$(BUILD) $(AVX512)): $(filter %/tanh.o %/tanh_vector.o %/tanh_avx2.o,$(OPS_OBJ))
+$(if $(EXE),$(BUILD)/cli/main.o): BY_CFLAGS += -Dmain=by_main
+
+$(patsubst %,$(BUILD)/tests/unit/test_%$(EXE),changed commands opt out progress): $(CLI)
+$(BUILD)/tests/fault/test_ranks$(EXE) $(BUILD)/tests/tools/served: $(CLI)
+$(BUILD)/tests/fault/test_ops$(EXE): $(OPS_OBJ)
+$(BUILD)/tests/unit/test_ops_tanh$(EXE): $(filter %/tanh_avx512.o,$(OPS_OBJ))
+$(BUILD)/tests/unit/test_ops_tanh$(EXE) $(AVX512)/tests/unit/test_ops_tanh: $(filter %/tanh.o %/tanh_vector.o %/tanh_avx2.o,$(OPS_OBJ))
 
 # Calls of all public functions.
 $(BUILD)/misuse_calls.h: tests/misuse.py include/baryon.h $(wildcard include/baryon/*.h)
@@ -221,8 +254,8 @@ $(BUILD)/misuse_calls.h: tests/misuse.py include/baryon.h $(wildcard include/bar
 $(BUILD)/tests/unit/test_misuse.o: private BY_CFLAGS += -I$(BUILD)
 $(BUILD)/tests/unit/test_misuse.o: $(BUILD)/misuse_calls.h
 
-$(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
-	$(link) $(FAST_LINK) -lcmocka $(BY_LIBS)
+$(UNITS) $(FAULTS): $(BUILD)/%$(EXE): $(BUILD)/%.o $(ARCHIVE)
+	$(link) $(FAST_LINK) $(if $(SYSTEM),$(LIBRARIES)/lib/libcmocka.a,-lcmocka) $(BY_LIBS)
 
 # AVX-512 in plain C, for processors without: these come before what the archive has.
 $(AVX512)/%.o: %.c $(BUILD)/flags
@@ -291,7 +324,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli ops mpi wheel deb tar deps demo check check-all unit fuzz mutants bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
+.PHONY: all lib cli ops mpi wheel libraries deb tar deps demo check check-all check-windows unit fuzz mutants bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
         lint format docs docs-check site version examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

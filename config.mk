@@ -7,7 +7,7 @@ DESTDIR ?=
 
 # A flavour is built by the same rules in a folder of its own: make FLAVOUR=asan cli
 FLAVOUR  ?=
-FLAVOURS := asan tsan clang faults fuzz aarch64
+FLAVOURS := asan tsan clang faults fuzz aarch64 windows
 BUILD   ?= build$(FLAVOUR:%=/%)
 DEPS    ?= build/deps
 VENV    ?= build/venv
@@ -17,6 +17,7 @@ ifeq ($(origin CC),default)
 CC      := gcc
 endif
 AR      ?= ar
+NM      ?= nm
 CFLAGS  ?= -O2 -g
 # SANITIZE=-fsanitize=... and EXTRA_CFLAGS=... come on top.
 ifeq ($(FLAVOUR),asan)
@@ -36,6 +37,19 @@ CC       := aarch64-linux-gnu-gcc
 AR       := aarch64-linux-gnu-ar
 EXTRA_CFLAGS ?= -idirafter /usr/include
 LDFLAGS  ?= -L$(DEPS)/aarch64 -Wl,-rpath,$(abspath $(DEPS)/aarch64)
+FAST_LINK :=
+else ifeq ($(FLAVOUR),windows)
+SYSTEM   := windows
+CC       := x86_64-w64-mingw32-gcc
+AR       := x86_64-w64-mingw32-ar
+NM       := x86_64-w64-mingw32-nm
+# The stack is aligned to 16 bytes there, which the compiler does not mind for vectors of 32.
+EXTRA_CFLAGS ?= -include src/port/windows/posix.h -isystem src/port/windows/include -D_FILE_OFFSET_BITS=64 \
+            -D__USE_MINGW_ANSI_STDIO=1 -D_WIN32_WINNT=0x0A00 -DYAML_DECLARE_STATIC -Wa,-muse-unaligned-vector-move \
+            -D_stdcall=__stdcall \
+            -Wno-format -Wno-format-extra-args -Wno-float-conversion -Wno-shadow
+# Warnings about the code are those of the build for Linux: here headers differ.
+WERROR   ?=
 FAST_LINK :=
 else ifneq ($(FLAVOUR),)
 $(error FLAVOUR=$(FLAVOUR): there are only $(FLAVOURS))
@@ -62,16 +76,29 @@ ORT_HEADER  := $(firstword $(wildcard $(addprefix $(ONNXRUNTIME_ROOT)/include/,o
 ORT_LIBRARY := $(firstword $(wildcard $(ONNXRUNTIME_ROOT)/lib/libonnxruntime.so*))
 # Where the library looks for ONNX Runtime when nobody says: here, then beside itself.
 ORT_FOLDERS  = $(abspath $(ONNXRUNTIME_ROOT)/lib):$(LIBDIR)/baryon
-PKG_CFLAGS  := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
-# For another machine there are none; the tests that run there need none.
-PKG_LIBS    := $(if $(filter aarch64,$(FLAVOUR)),,$(shell pkg-config --libs $(PACKAGES) 2>/dev/null))
+# Another system has its own, by scripts/libraries.sh. For aarch64 there are none; the tests that run
+# there need none.
+LIBRARIES   := $(if $(SYSTEM),$(DEPS)/$(FLAVOUR))
+LIBRARY_FILES := $(addprefix $(LIBRARIES)/lib/lib,$(addsuffix .a,yaml turbojpeg png z xxhash $(if $(filter windows,$(SYSTEM)),tre)))
+PKG_CFLAGS  := $(if $(SYSTEM),-isystem $(LIBRARIES)/include,$(shell pkg-config --cflags $(PACKAGES) 2>/dev/null))
+PKG_LIBS    := $(if $(SYSTEM),$(LIBRARY_FILES),$(if $(filter aarch64,$(FLAVOUR)),,$(shell pkg-config --libs $(PACKAGES) 2>/dev/null)))
 
 BY_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) -fvisibility=hidden -fPIC -ffp-contract=off \
             -Iinclude -Isrc -I. -isystem $(dir $(ORT_HEADER)) $(PKG_CFLAGS) \
             $(SANITIZE) $(EXTRA_CFLAGS)
-BY_LIBS   = $(PKG_LIBS) -lm -lpthread -ldl $(SANITIZE)
+SYSTEM_LIBS = -lm -lpthread -ldl
+ifeq ($(SYSTEM),windows)
+SYSTEM_LIBS = -static -lpthread -lpsapi
+endif
+BY_LIBS   = $(PKG_LIBS) $(SYSTEM_LIBS) $(SANITIZE)
+
+# Names of what is built.
+EXE      := $(if $(filter windows,$(SYSTEM)),.exe)
+SONAME   := $(if $(filter windows,$(SYSTEM)),baryon.dll,libbaryon.so.$(ABI))
+OPS_NAME := $(if $(filter windows,$(SYSTEM)),baryon_ops.dll,libbaryon_ops.so)
 
 # What is not there, in words; empty when everything is.
-MISSING = $(strip $(if $(shell command -v pkg-config),,pkg-config) \
-          $(shell for p in $(PACKAGES); do pkg-config --exists $$p 2>/dev/null || echo $$p; done) \
+MISSING = $(strip $(if $(SYSTEM),$(shell command -v $(firstword $(CC)) >/dev/null || echo $(firstword $(CC))),\
+          $(if $(shell command -v pkg-config),,pkg-config)) $(if $(SYSTEM),, \
+          $(shell for p in $(PACKAGES); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)) \
           $(if $(ORT_HEADER),,onnxruntime_c_api.h))

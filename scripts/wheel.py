@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Puts the Python package, the libraries and those that they need into a wheel.
 
-    scripts/wheel.py VERSION LIBBARYON LIBBARYON_OPS FOLDER
+    scripts/wheel.py VERSION LIBBARYON LIBBARYON_OPS PROGRAM FOLDER
+    scripts/wheel.py --windows LIBRARIES VERSION BARYON.DLL BARYON_OPS.DLL BARYON.EXE FOLDER
 
 The wheel stands alone but for the C library and what every system has beside it; its tag names the
-version of the C library of this machine. Prints the wheel's path.
+version of the C library of this machine. That for Windows has nothing beside itself: what it needs is
+linked into it, and LIBRARIES has the texts of the licences. Prints the wheel's path.
 """
 
 import base64
@@ -32,8 +34,7 @@ Provides-Extra: run
 Requires-Dist: onnxruntime>=1.20; extra == 'run'
 Description-Content-Type: text/markdown
 
-Baryon is under the MIT licence. In `baryon/lib` are libraries that it needs, as the system has them
-that the wheel was built on, with licences of their own; their texts are beside this file, in `licenses`:
+Baryon is under the MIT licence. In `baryon/lib` {place}, with licences of their own; their texts are beside this file, in `licenses`:
 
 {rows}
 
@@ -43,7 +44,8 @@ is in the wheel), else from loops of Baryon's own.
 # What is put into the wheel, and under which licences (SPDX) that may be done.
 LICENCES = {
     "libyaml": "MIT", "libturbojpeg": "IJG AND BSD-3-Clause AND Zlib", "libpng16": "libpng-2.0",
-    "libz": "Zlib", "libxxhash": "BSD-2-Clause",
+    "libz": "Zlib", "libxxhash": "BSD-2-Clause", "libpng": "libpng-2.0", "libtre": "BSD-2-Clause",
+    "libwinpthread": "MIT AND BSD-3-Clause",
 }  # fmt: skip
 WHEEL = """Wheel-Version: 1.0
 Generator: scripts/wheel.py
@@ -72,8 +74,8 @@ def licence(path):
     return None
 
 
-def metadata(version, names, files):
-    """names: of the libraries; files: texts of licences."""
+def metadata(version, names, files, place):
+    """names: of the libraries; files: texts of licences; place: where the libraries are."""
     known = {}
     for name in names:
         stem = re.match(r"[^.-]+", name)[0]
@@ -81,52 +83,71 @@ def metadata(version, names, files):
             sys.exit(f"{name}: add its licence to LICENCES in scripts/wheel.py")
         known[name] = LICENCES[stem]
     every = sorted({part for text in known.values() for part in text.split(" AND ")} - {"MIT"})
-    return METADATA.format(version=version, libraries=" AND ".join(every),
+    return METADATA.format(version=version, place=place, libraries=" AND ".join(every),
                            files="\n".join(f"License-File: {name}" for name in files),
                            rows="\n".join(f"- {name}: {text}" for name, text in known.items()))  # fmt: skip
 
 
-def tag():
+# Beside the library, or in it.
+BESIDE = "are libraries that it needs, as the system has them\nthat the wheel was built on"
+WITHIN = "are programs that contain the libraries which they need"
+COMMAND = "[console_scripts]\nbaryon = baryon._command:main\n"
+
+
+def tag(windows):
+    if windows:
+        return "py3-none-win_amd64"
     libc = "_".join(os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[:2])
     return f"py3-none-manylinux_{libc}_{platform.machine()}"
 
 
-def members(version, library, operators):
+def dependencies(library, windows):
+    """Names of libraries, those of them that are files, and texts of licences by their names."""
+    if windows:
+        texts = {path.stem: path.read_bytes() for path in sorted((Path(windows) / "licenses").glob("*.txt"))}
+        return list(texts), {}, texts
+    files = dict(needed(library))
+    found = [one for path in files.values() if (one := licence(path))]
+    return list(files), files, {package: path.read_bytes() for package, path in found}
+
+
+def members(version, binaries, windows):
     """Names in the wheel, and what they hold."""
     for path in sorted((ROOT / "python").rglob("*.py")):
         yield path.relative_to(ROOT / "python").as_posix(), path.read_bytes()
     yield "baryon/py.typed", b""
-    yield "baryon/lib/libbaryon.so", Path(library).read_bytes()
-    yield "baryon/lib/libbaryon_ops.so", Path(operators).read_bytes()
+    for path in binaries:
+        yield f"baryon/lib/{Path(path).name}", Path(path).read_bytes()
     info = f"baryon-{version}.dist-info"
-    licences, names = {}, []
-    for name, path in needed(library):
-        names.append(name)
+    names, files, texts = dependencies(binaries[0], windows)
+    for name, path in files.items():
         yield f"baryon/lib/{name}", Path(path).read_bytes()
-        if found := licence(path):
-            licences[found[0]] = found[1]
     yield f"{info}/licenses/LICENSE", (ROOT / "LICENSE").read_bytes()
-    for package, path in licences.items():
-        yield f"{info}/licenses/{package}.txt", path.read_bytes()
-    yield f"{info}/METADATA", metadata(version, names, ["LICENSE", *(f"{package}.txt" for package in licences)]).encode()
-    yield f"{info}/WHEEL", WHEEL.format(tag=tag()).encode()
+    for package, text in texts.items():
+        yield f"{info}/licenses/{package}.txt", text
+    listed = ["LICENSE", *(f"{package}.txt" for package in texts)]
+    yield f"{info}/METADATA", metadata(version, names, listed, WITHIN if windows else BESIDE).encode()
+    yield f"{info}/WHEEL", WHEEL.format(tag=tag(windows)).encode()
+    yield f"{info}/entry_points.txt", COMMAND.encode()
 
 
 def add(wheel, name, content):
     row = zipfile.ZipInfo(name)  # always the same date
     row.compress_type = zipfile.ZIP_DEFLATED
-    row.external_attr = (0o755 if ".so" in name else 0o644) << 16
+    row.external_attr = (0o100755 if name.startswith("baryon/lib/") else 0o100644) << 16
     wheel.writestr(row, content)
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
     return f"{name},sha256={digest},{len(content)}"
 
 
 def main():
-    version, library, operators, folder = sys.argv[1:]
-    path = Path(folder) / f"baryon-{version}-{tag()}.whl"
+    arguments = sys.argv[1:]
+    windows = arguments[1] if arguments[0] == "--windows" else None
+    version, *binaries, folder = arguments[2 if windows else 0 :]
+    path = Path(folder) / f"baryon-{version}-{tag(windows)}.whl"
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as wheel:
-        rows = [add(wheel, *member) for member in members(version, library, operators)]
+        rows = [add(wheel, *member) for member in members(version, binaries, windows)]
         record = f"baryon-{version}.dist-info/RECORD"
         add(wheel, record, "\n".join([*rows, f"{record},,", ""]).encode())
     print(path)

@@ -168,6 +168,8 @@ def layers():
         if top not in ("src", "include"):
             continue
         folder = folder_of(path)
+        if folder.startswith("port/"):
+            continue
         if top == "src" and folder not in LAYERS:
             yield f"{path}: the folder src/{folder} is not in the list of layers"
             continue
@@ -186,11 +188,19 @@ def layers():
             yield f"tests/lint.py: {folder} does not include {', '.join(sorted(unused))}: its row may shrink"
 
 
+def systems():
+    """What differs between systems is in src/port, not between #ifdef and #endif."""
+    for path in tracked(".c", ".h"):
+        if path.parts[0] in ("src", "cli") and path.parts[:2] != ("src", "port"):
+            for line, match in found(r"(?m)^#\s*(?:if|ifdef|ifndef|elif)\b.*?\b(_WIN32|_WIN64|__MINGW\w*|__APPLE__)\b", content_of(path)):
+                yield f"{path}:{line}: {match[1]}: what a system has differently belongs into src/port"
+
+
 def homes():
     """What a header of src/ declares is defined in the same folder."""
     defined = {}
     for path in tracked(".c"):
-        if path.parts[0] == "src":
+        if path.parts[0] == "src" and path.parts[1] != "port":
             for _, match in found(r"(?m)^(?!static)[a-z][^\n;={}()]*?\b(by_\w+)\([^;{}]*\)\n\{", code_of(path)):
                 defined.setdefault(match[1], folder_of(path))
     for path in tracked(".h"):
@@ -233,7 +243,7 @@ def calls():
     """Banned functions, and functions that only certain files call."""
     words = re.compile(r"(?<![\w.>])(" + "|".join(BANNED) + r")\s*\(")
     for path in tracked(".c", ".h"):
-        if path.parts[0] == "tests":
+        if path.parts[0] == "tests" or path.parts[:2] == ("src", "port"):
             continue
         code = code_of(path)
         for line, match in found(words, code):
@@ -409,7 +419,7 @@ def tour():
 
 
 RULES = [
-    layers, homes, tags, names, calls, sizes, places, purpose, leftovers, text, headers, form, scripts, links, tour,
+    layers, systems, homes, tags, names, calls, sizes, places, purpose, leftovers, text, headers, form, scripts, links, tour,
 ]  # fmt: skip
 
 

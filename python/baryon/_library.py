@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import sys
 from ctypes import (
     CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int64,
     c_size_t, c_uint, c_uint64, c_void_p,
@@ -322,6 +323,12 @@ _PROTOTYPES = {
     "baryon_list": (c_char_p, [c_char_p, c_size_t, POINTER(c_char_p)]),
 }  # fmt: skip
 
+# Names of the libraries: ours, that of the operators, ONNX Runtime's, by the system.
+FILE, OPERATORS, RUNTIME = {
+    "win32": ("baryon.dll", "baryon_ops.dll", "onnxruntime.dll"),
+    "darwin": ("libbaryon.dylib", "libbaryon_ops.dylib", "libonnxruntime."),
+}.get(sys.platform, ("libbaryon.so", "libbaryon_ops.so", "libonnxruntime.so"))
+
 _loaded = None
 
 
@@ -330,8 +337,8 @@ def path():
     named = os.environ.get("BARYON_LIBRARY")
     if named:
         return os.path.abspath(named)
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libbaryon.so")
-    return beside if os.path.exists(beside) else "libbaryon.so.0"
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", FILE)
+    return beside if os.path.exists(beside) else "libbaryon.so.0" if FILE == "libbaryon.so" else FILE
 
 
 def library():
@@ -361,5 +368,5 @@ def onnxruntime():
     if not found or not found.origin:
         return None
     folder = os.path.join(os.path.dirname(found.origin), "capi")
-    has = os.path.isdir(folder) and any(n.startswith("libonnxruntime.so") for n in os.listdir(folder))
+    has = os.path.isdir(folder) and any(n.startswith(RUNTIME) for n in os.listdir(folder))
     return folder if has else None

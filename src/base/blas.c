@@ -14,8 +14,13 @@
 #include <string.h>
 
 /* The plain name of a library: it is searched as any program's libraries are. */
-static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3",
-                                    "libcblas.so",      "libblas.so.3",   "libblas.so"};
+#ifndef BY_BLAS_NAMES
+#define BY_BLAS_NAMES                                                                              \
+    "libopenblas.so.0", "libopenblas.so", "libcblas.so.3", "libcblas.so", "libblas.so.3",          \
+        "libblas.so"
+#endif
+
+static const char *const names[] = {BY_BLAS_NAMES};
 
 #define OWN        "own" /* $BARYON_CBLAS for none of them */
 #define NAME_COUNT (sizeof names / sizeof *names)

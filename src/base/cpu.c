@@ -145,21 +145,6 @@ unsigned by_cpu_count(void)
     return lower_limit(cpus, by_cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup"));
 }
 
-uint64_t by_resident_bytes(void)
-{
-    int64_t pages = 0;
-    char *text = read_line("/proc/self", "", "statm"); /* "ALL RESIDENT ..." */
-    const long page = sysconf(_SC_PAGESIZE);
-    char *resident = text ? strchr(text, ' ') : NULL;
-    if (resident) {
-        resident[1 + strcspn(resident + 1, " ")] = '\0';
-        if (!by_parse_i64(resident + 1, &pages) || pages < 0 || page <= 0)
-            pages = 0;
-    }
-    by_free(text);
-    return (uint64_t)pages * (uint64_t)(page > 0 ? page : 0);
-}
-
 bool by_cpu_adds_int8_exactly(void)
 {
 #if defined __x86_64__ || defined __i386__

@@ -4,6 +4,7 @@
 #ifndef BY_FILE_KIND_H
 #define BY_FILE_KIND_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* "a directory", "a FIFO", ...: for messages about files that are not regular. */
@@ -15,5 +16,8 @@ const char *by_file_kind(mode_t mode);
  * descriptor, or -1 with errno (ELOOP: a part is a link).
  */
 int by_open_walk(int folder, const char *location);
+
+/* Of an open folder; false with errno. */
+bool by_path_of_folder(int fd, char *buf, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Splits paths, lists and makes folders, and looks up files. */
+/* Lists and makes folders, and looks up files. */
 #include "base/fault.h"
 #include "base/file.h"
 
@@ -11,27 +11,6 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-
-const char *by_basename(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-bool by_folder_of(const char *path, char *buf, size_t size)
-{
-    size_t length = (size_t)(by_basename(path) - path);
-    const char *folder = length ? path : ".";
-    if (!length)
-        length = 1;
-    while (length > 1 && folder[length - 1] == '/')
-        length--;
-    if (length >= size)
-        return false;
-    memcpy(buf, folder, length);
-    buf[length] = '\0';
-    return true;
-}
 
 bool by_has_suffix(const char *path, const char *suffix)
 {

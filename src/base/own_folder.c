@@ -1,9 +1,11 @@
-/* Finds the folder of the library or program that this code is linked into. */
+/* Finds paths: of the library or program that this code is linked into, of an open folder. */
 #include "base/file.h"
+#include "base/file_kind.h"
 
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,4 +25,15 @@ bool by_own_folder(char *buf, size_t size)
         return false;
     path[length] = '\0';
     return by_folder_of(path, buf, size);
+}
+
+bool by_path_of_folder(int fd, char *buf, size_t size)
+{
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(link, buf, size - 1);
+    if (length < 0)
+        return false;
+    buf[length] = '\0';
+    return true;
 }

@@ -1,5 +1,4 @@
-/* Finds out which system this is: by its os-release file, and by the compiler where there is none.
- */
+/* Finds out which system this is: by its os-release file, else what was built for. */
 #include "base/system.h"
 
 #include "base/file.h"
@@ -50,18 +49,6 @@ enum by_system by_system_of(const char *text, char *name, size_t size)
     return BY_OTHER_SYSTEM;
 }
 
-static enum by_system system_built_for(char *name, size_t size)
-{
-    by_format(name, size, "%s", "");
-#if defined(_WIN32)
-    return BY_WINDOWS;
-#elif defined(__APPLE__)
-    return BY_MACOS;
-#else
-    return BY_OTHER_SYSTEM;
-#endif
-}
-
 enum by_system by_system_find(char *name, size_t size)
 {
     static const char *const places[] = {"/etc/os-release", "/usr/lib/os-release"};
@@ -75,5 +62,6 @@ enum by_system by_system_find(char *name, size_t size)
         by_free(text);
         return system;
     }
-    return system_built_for(name, size);
+    by_format(name, size, "%s", "");
+    return by_system_built_for();
 }

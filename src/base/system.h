@@ -20,6 +20,8 @@ enum by_system {
 
 /* name: "Debian GNU/Linux 12 (bookworm)", "" when the system does not say it. */
 enum by_system by_system_find(char *name, size_t size);
+/* Without an os-release file. */
+enum by_system by_system_built_for(void);
 /* The same of the text of an os-release file. */
 enum by_system by_system_of(const char *text, char *name, size_t size);
 

@@ -8,6 +8,7 @@
  */
 #include "base/fault.h"
 #include "base/file.h"
+#include "base/file_kind.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/tempfile.h"
@@ -46,15 +47,9 @@ static bool same_folder(int a, int b)
 
 static int put_folder(struct by_str *out, int folder, int own)
 {
-    char link[40], path[4096];
-    ssize_t length = 0;
-    if (!same_folder(folder, own)) {
-        snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
-        length = readlink(link, path, sizeof path - 1);
-        if (length < 0)
-            return -1;
-    }
-    path[length] = '\0';
+    char path[4096] = "";
+    if (!same_folder(folder, own) && !by_path_of_folder(folder, path, sizeof path))
+        return -1;
     put_text(out, path);
     return 0;
 }

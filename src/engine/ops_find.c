@@ -6,7 +6,11 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define NAME "libbaryon_ops.so"
+#ifndef BY_OPS_NAME
+#define BY_OPS_NAME "libbaryon_ops.so"
+#endif
+
+#define NAME BY_OPS_NAME
 
 bool by_ops_wanted(const struct baryon_model *model)
 {

@@ -17,7 +17,12 @@
 #define BY_ORT_FOLDERS "" /* several are separated by colons */
 #endif
 
-#define STEM     "libonnxruntime.so"
+/* Where libraries have other names, the build says so. */
+#ifndef BY_ORT_STEM
+#define BY_ORT_STEM "libonnxruntime.so"
+#endif
+
+#define STEM     BY_ORT_STEM
 #define STARTING ((size_t)16 << 20) /* beside the bytes of the library */
 #define NOT_HERE 1                  /* beside 0 and -1: nothing was found, the search may go on */
 

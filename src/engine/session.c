@@ -3,6 +3,7 @@
 
 #include "engine/opening.h"
 #include "engine/ops_find.h"
+#include "engine/ort_path.h"
 #include "engine/pair.h"
 #include "engine/session_internal.h"
 #include "engine/spare.h"
@@ -114,9 +115,13 @@ static int create(struct by_session *session, const struct source *source,
 {
     const struct by_ort *ort = session->ort;
     OrtStatus *status;
+    ORTCHAR_T *path = source->path ? by_ort_path(source->path, err) : NULL;
+    if (source->path && !path)
+        return -1;
     by_opening_begin(session->brings);
     if (source->path) {
-        status = ort->api->CreateSession(ort->env, source->path, built, &session->handle);
+        status = ort->api->CreateSession(ort->env, path, built, &session->handle);
+        by_free(path);
     } else {
         size_t size = source->size;
         const void *bytes = source->lent ? by_lent_bytes(source->lent, &size) : source->bytes;

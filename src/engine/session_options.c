@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "engine/opening.h"
 #include "engine/ops_find.h"
+#include "engine/ort_path.h"
 #include "engine/session_internal.h"
 #include "engine/spare.h"
 
@@ -162,8 +163,13 @@ static int add_op_library(struct by_session *session, OrtSessionOptions *built, 
     const bool is_here =
         !strchr(path, '/') && by_file_exists(path) && by_join_path(here, sizeof here, "./", path);
     session->brings = by_opening_add(session->brings, ort->api, path);
-    if (!by_ort_status(ort, ort->api->RegisterCustomOpsLibrary_V2(built, is_here ? here : path),
-                       "load the operator library", err))
+    ORTCHAR_T *library = by_ort_path(is_here ? here : path, err);
+    if (!library)
+        return -1;
+    const int status = by_ort_status(ort, ort->api->RegisterCustomOpsLibrary_V2(built, library),
+                                     "load the operator library", err);
+    by_free(library);
+    if (!status)
         return 0;
     if (err && err->code == BARYON_ERR_ENGINE)
         err->code = BARYON_ERR_DEPENDENCY;

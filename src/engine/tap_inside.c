@@ -7,6 +7,7 @@
  * was put in order only to be an output is looked at as it lies.
  */
 #include "base/format.h"
+#include "engine/ort_path.h"
 #include "engine/tap_internal.h"
 #include "ir/graph.h"
 #include "onnx/external.h"
@@ -119,8 +120,12 @@ static int set_paths(void *context, struct by_session *session, OrtSessionOption
         {"session.optimized_model_external_initializers_file_name", paths->weights},
         {"session.optimized_model_external_initializers_min_size_in_bytes", APART},
     };
-    if (by_ort_status(ort, ort->api->SetOptimizedModelFilePath(built, paths->graph),
-                      "save the model", err))
+    ORTCHAR_T *graph = by_ort_path(paths->graph, err);
+    const int status = graph ? by_ort_status(ort, ort->api->SetOptimizedModelFilePath(built, graph),
+                                             "save the model", err)
+                             : -1;
+    by_free(graph);
+    if (status)
         return -1;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         if (by_ort_status(ort, ort->api->AddSessionConfigEntry(built, entries[i][0], entries[i][1]),

@@ -88,8 +88,8 @@ static bool multiplies(const struct by_candidate *candidate)
 }
 
 /* Which tensors, and which are left alone, each with its reason. */
-static int tell(const struct by_quantization *q, const struct by_trial *trial,
-                const struct by_candidate *best, struct baryon_error *err)
+static int tell_smoothing(const struct by_quantization *q, const struct by_trial *trial,
+                          const struct by_candidate *best, struct baryon_error *err)
 {
     struct by_smooth_report report;
     struct by_smooth_options options = options_of(q, multiplies(best));
@@ -106,7 +106,7 @@ static int tell(const struct by_quantization *q, const struct by_trial *trial,
 static int adopt(const struct by_quantization *q, struct by_trial *trial,
                  const struct by_candidate *best, bool *changed, struct baryon_error *err)
 {
-    if (best->edits[BY_EDIT_SMOOTHING] && tell(q, trial, best, err) < 0)
+    if (best->edits[BY_EDIT_SMOOTHING] && tell_smoothing(q, trial, best, err) < 0)
         return -1;
     return by_trial_adopt(trial, best, changed, err);
 }

@@ -166,12 +166,19 @@ class Pages(unittest.TestCase):
         page = self.open("small")
         self.assertEqual(page.value("(() => { const ids = [...document.querySelectorAll('[id]')].map((one) => one.id); return ids.length - new Set(ids).size; })()"), 0)
 
+    def test_goal_that_the_last_samples_miss(self):
+        report = json.loads(json.dumps(self.reports["small"]))
+        report["goals"][0] |= {"value": 19.4, "met": False}
+        self.write("missed-last", json.dumps(report))
+        badges = self.open("missed-last").value("[...document.querySelectorAll('.badge')].map((one) => one.innerText)")
+        self.assertEqual([text[2:] for text in badges], ["Goal met on the samples that chose", "Missed on the last samples"])
+
     # --- Without a script, printed
 
     def test_without_a_script(self):
         page = self.open("small", script=False)
         tree = json.dumps(page.call("DOM.getDocument", depth=-1))
-        for text in ("21.3", "Goal met on the samples that chose", "Missed on the last samples", "A8W8, solved rounding", "15 of 16", "/features/features.0/conv/conv.0/Conv.weight", "street_", "baryon auto models/street_detector.onnx"):
+        for text in ("21.3", "Goal met", "A8W8, solved rounding", "15 of 16", "/features/features.0/conv/conv.0/Conv.weight", "street_", "baryon auto models/street_detector.onnx"):
             self.assertIn(text, tree)
         whole = self.open("large", script=False)
         self.assertIn("The first 200 of ", json.dumps(whole.call("DOM.getDocument", depth=-1)))

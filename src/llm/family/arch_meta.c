@@ -52,6 +52,27 @@ const struct by_doc_node *by_hf_rope(const struct by_doc_node *config)
     return rope && rope->kind == BY_DOC_MAP ? rope : NULL;
 }
 
+static bool dim_of_head(const struct by_doc_node *config, int64_t *dim)
+{
+    int64_t hidden, heads;
+    if (by_hf_int(config, "head_dim", dim))
+        return *dim > 0;
+    if (!by_hf_int(config, "hidden_size n_embd", &hidden) ||
+        !by_hf_int(config, "num_attention_heads n_head", &heads) || heads < 1)
+        return false;
+    *dim = hidden / heads;
+    return *dim > 0;
+}
+
+/* transformers' classes of these two fill the size of a head in. */
+static bool has_head_dim(const struct by_doc_node *config, const struct by_meta_row *row,
+                         int64_t *dim)
+{
+    const char *type = by_hf_string(config, "model_type");
+    return !strcmp(row->keys, "head_dim") && type && by_has_word("llama mistral", type) &&
+           dim_of_head(config, dim);
+}
+
 static int meta_of_row(struct by_meta *meta, const struct by_gguf_arch *arch,
                        const struct by_meta_row *row, const struct by_doc_node *config,
                        struct baryon_error *err)
@@ -62,7 +83,8 @@ static int meta_of_row(struct by_meta *meta, const struct by_gguf_arch *arch,
     by_meta_key(key, arch, row->suffix);
     if (row->kind == BY_META_F32 && by_hf_number(config, row->keys, &real)) {
         by_meta_set_f32(meta, key, real);
-    } else if (row->kind == BY_META_U32 && by_hf_int(config, row->keys, &integer)) {
+    } else if (row->kind == BY_META_U32 &&
+               (by_hf_int(config, row->keys, &integer) || has_head_dim(config, row, &integer))) {
         if (integer < 0 || integer > UINT32_MAX)
             return by_fail(err, BARYON_ERR_INPUT, "%s is %" PRIi64 ", must be 0 to %u", row->keys,
                            integer, UINT32_MAX);
@@ -138,18 +160,6 @@ static void meta_of_theta(struct by_meta *meta, const struct by_gguf_arch *arch,
         by_meta_set_f32(meta, by_meta_key(key, arch, "rope.freq_base_swa"), theta);
 }
 
-static bool dim_of_head(const struct by_doc_node *config, int64_t *dim)
-{
-    int64_t hidden, heads;
-    if (by_hf_int(config, "head_dim", dim))
-        return *dim > 0;
-    if (!by_hf_int(config, "hidden_size n_embd", &hidden) ||
-        !by_hf_int(config, "num_attention_heads n_head", &heads) || heads < 1)
-        return false;
-    *dim = hidden / heads;
-    return *dim > 0;
-}
-
 /* Phi-3: contexts longer than those of training. */
 static int meta_of_phi(struct by_meta *meta, const struct by_gguf_arch *arch,
                        const struct by_doc_node *config, struct baryon_error *err)
@@ -179,19 +189,6 @@ static int meta_of_phi(struct by_meta *meta, const struct by_gguf_arch *arch,
     return 0;
 }
 
-/* transformers' classes of these two fill the size of a head in. */
-static void meta_of_head(struct by_meta *meta, const struct by_gguf_arch *arch,
-                         const struct by_doc_node *config, uint64_t dim)
-{
-    char key[BY_ARCH_NAME_MAX];
-    const char *type = by_hf_string(config, "model_type");
-    by_meta_set_u32(meta, by_meta_key(key, arch, "rope.dimension_count"), dim);
-    if (!type || !by_has_word("llama mistral", type))
-        return;
-    by_meta_set_u32(meta, by_meta_key(key, arch, "attention.key_length"), dim);
-    by_meta_set_u32(meta, by_meta_key(key, arch, "attention.value_length"), dim);
-}
-
 int by_meta_of_config(struct by_meta *meta, const struct by_gguf_arch *arch,
                       const struct by_doc_node *config, struct baryon_error *err)
 {
@@ -207,7 +204,7 @@ int by_meta_of_config(struct by_meta *meta, const struct by_gguf_arch *arch,
         by_hf_int(config, "num_attention_heads n_head", &heads))
         by_meta_set_u32(meta, by_meta_key(key, arch, "attention.head_count_kv"), (uint64_t)heads);
     if (!strcmp(arch->name, "llama") && dim_of_head(config, &dim))
-        meta_of_head(meta, arch, config, (uint64_t)dim);
+        by_meta_set_u32(meta, by_meta_key(key, arch, "rope.dimension_count"), (uint64_t)dim);
     if (!strcmp(arch->name, "phi3") && meta_of_phi(meta, arch, config, err))
         return -1;
     meta_of_theta(meta, arch, config);

@@ -2,6 +2,15 @@
  */
 #include "report/html/assets.h"
 
+/* Other systems than those with ELF say it in a header of src/port. */
+#if __has_include(<by_asset_section.h>)
+#include <by_asset_section.h>
+#else
+#define BY_ASSET_BEGIN      ".pushsection .rodata\n"
+#define BY_ASSET_HIDE(name) ".hidden " name "\n"
+#define BY_ASSET_END        ".popsection\n"
+#endif
+
 /* One row a file: ASSET(place, symbol, file), in the order in which they stand in the page. */
 #define ASSETS                                                                                     \
     ASSET(BY_ASSET_PAGE, report_html, "report.html")                                               \
@@ -20,16 +29,14 @@
 
 #define ASSET(place, name, file)                                                                   \
     extern const char by_asset_##name[], by_asset_##name##_end[];                                  \
-    __asm__(".pushsection .rodata\n"                                                               \
-            ".hidden by_asset_" #name "\n"                                                         \
-            ".hidden by_asset_" #name "_end\n"                                                     \
-            ".globl by_asset_" #name "\n"                                                          \
-            ".globl by_asset_" #name "_end\n"                                                      \
-            "by_asset_" #name ":\n"                                                                \
-            ".incbin \"src/report/html/assets/" file "\"\n"                                        \
-            "by_asset_" #name "_end:\n"                                                            \
-            ".byte 0\n"                                                                            \
-            ".popsection\n");
+    __asm__(BY_ASSET_BEGIN BY_ASSET_HIDE("by_asset_" #name)                                        \
+                BY_ASSET_HIDE("by_asset_" #name "_end") ".globl by_asset_" #name "\n"              \
+                                                        ".globl by_asset_" #name "_end\n"          \
+                                                        "by_asset_" #name ":\n"                    \
+                                                        ".incbin \"src/report/html/assets/" file   \
+                                                        "\"\n"                                     \
+                                                        "by_asset_" #name "_end:\n"                \
+                                                        ".byte 0\n" BY_ASSET_END);
 ASSETS
 #undef ASSET
 

@@ -130,14 +130,10 @@ static const struct member operator_row[] = {
 };
 
 static const struct member choice[] = {
-    {"choice", TEXT, NULL, false},
-    {"text", TEXT, NULL, false},
-    {"gain_db", NUMBER, NULL, false},
-    {"samples", NUMBER, NULL, false},
-    {"undone", BOOL, NULL, false},
-    {"tensors", NUMBER, NULL, false},
-    {"macs_share", NUMBER, NULL, false},
-    {0},
+    {"choice", TEXT, NULL, false},       {"text", TEXT, NULL, false},
+    {"gain_db", NUMBER, NULL, false},    {"samples", NUMBER, NULL, false},
+    {"undone", BOOL, NULL, false},       {"tensors", NUMBER, NULL, false},
+    {"macs_share", NUMBER, NULL, false}, {0},
 };
 
 static const struct member layer[] = {

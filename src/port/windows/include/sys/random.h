@@ -1,0 +1,7 @@
+/* For Windows: everything is in posix.h. */
+#ifndef BY_PORT_RANDOM_H
+#define BY_PORT_RANDOM_H
+
+#include "port/windows/posix.h"
+
+#endif
