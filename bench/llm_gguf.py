@@ -10,16 +10,17 @@ import argparse
 import json
 import math
 import os
-import resource
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import llm_base  # noqa: E402
 
-TYPES = {"q2_k": "Q2_K", "q3_k": "Q3_K_S", "iq4_xs": "IQ4_XS", "iq4_nl": "IQ4_NL", "q4_k": "Q4_K_S", "mxfp4": None}
+TYPES = {"q4_k": "Q4_K_S", "q3_k": "Q3_K_S", "iq4_xs": "IQ4_XS", "q2_k": "Q2_K", "iq4_nl": "IQ4_NL", "mxfp4": None,
+         "q4_0": "Q4_0", "q5_k": "Q5_K_S"}
 LENGTH = 512
 
 
@@ -53,23 +54,27 @@ def padded(base, out):
 
 
 def pieces(paths, count, out):
-    """As many characters as fill windows, evenly spread over the texts."""
+    """Characters that fill windows, and few more: evenly spread over the texts. A token has 4.1 of them."""
     texts = []
     for path in paths:
         text = open(path).read()
-        size, own = LENGTH * 5, count // len(paths)
+        size, own = int(LENGTH * 4.2), count // len(paths)
         texts += [text[(len(text) - size) * (2 * i + 1) // (2 * own):][:size] for i in range(own)]
     open(out, "w").write("\n\n".join(texts))
     return out
 
 
 def run(*arguments):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, arguments))}: {done.stderr[-2000:]}")
-    return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    """What the program prints, its processor seconds, and its peak memory in MiB."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen([str(a) for a in arguments], stdout=out, stderr=errors)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        for file in (out, errors):
+            file.seek(0)
+        if status:
+            sys.exit(f"{' '.join(map(str, arguments))}: {errors.read()[-2000:]}")
+        return out.read(), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def main():
@@ -79,7 +84,7 @@ def main():
     parser.add_argument("--llama")
     parser.add_argument("--windows", type=int, default=8)
     parser.add_argument("types", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     folder, windows = given.folder, given.windows
     os.makedirs(folder, exist_ok=True)
     llm_base.fetch_texts(folder)
@@ -93,7 +98,8 @@ def main():
             "--chunks", windows, "--no-ppl")
     else:
         print("llama-imatrix and llama-quantize are not there: their encoder with our mean squares stands for them\n")
-    print("| type | bits | made by | KL divergence (standard error) | perplexity | same token | CPU s |\n|---|---|---|---|---|---|---|")
+    print("| type | made by | KL divergence (standard error) | perplexity | same token | CPU s | peak MiB |\n"
+          "|---|---|---|---|---|---|---|")
     for type_name in given.types or TYPES:
         rows = ["importance", "descent"]
         if given.llama and TYPES[type_name]:
@@ -102,16 +108,16 @@ def main():
             if os.path.exists(out):
                 os.remove(out)
             if row == "llama-quantize":
-                _, seconds = run(f"{given.llama}/llama-quantize", "--imatrix", matrix, "--pure", "--token-embedding-type", "f16",
-                                 "--output-tensor-type", "f16", source, out, TYPES[type_name])
+                _, seconds, peak = run(f"{given.llama}/llama-quantize", "--imatrix", matrix, "--pure", "--token-embedding-type",
+                                       "f16", "--output-tensor-type", "f16", source, out, TYPES[type_name])
             else:
-                _, seconds = run(given.baryon, "llm", "quantize", base, "-o", out, "--layout", "gguf", "--scheme", "q4_k_m",
-                                 "--layer", f"*_proj={type_name}", "--exclude", "*embed_tokens", "--method", row, "--text", learn,
-                                 "--length", LENGTH, "--windows", windows, "-q")
+                _, seconds, peak = run(given.baryon, "llm", "quantize", base, "-o", out, "--layout", "gguf", "--scheme", "q4_k_m",
+                                       "--layer", f"*_proj={type_name}", "--exclude", "*embed_tokens", "--method", row,
+                                       "--text", learn, "--length", LENGTH, "--windows", windows, "-q")
             told = json.loads(run(given.baryon, "llm", "eval", out, "--against", base, "--text", judge, "--length", LENGTH,
                                   "--windows", windows, "--json", "-q")[0])
             print(f"| {type_name} | {row} | {told['kl']:.4f} ({told['kl_error']:.4f}) | {told['perplexity']:.2f} "
-                  f"| {100 * told['same_top']:.1f} % | {seconds:.0f} |", flush=True)
+                  f"| {100 * told['same_top']:.1f} % | {seconds:.0f} | {peak:.0f} |", flush=True)
             os.remove(out)
 
 
