@@ -47,8 +47,9 @@ static int run_llm_export(struct by_cli *cli, const void *data, struct baryon_er
 }
 
 static const struct by_example examples[] = {
-    {"baryon llm quantize SmolLM2-135M -o q4 --scheme uint4_wo_32", "Quantize,"},
-    {"baryon llm export q4 -o SmolLM2-onnx", "then export for onnxruntime-genai"},
+    {"baryon llm export SmolLM2-uint4 -o SmolLM2-onnx",
+     "For onnxruntime-genai, after llm quantize"},
+    {"baryon llm export SmolLM2-uint4 -o fast --accuracy-level 4", "Inputs of layers as int8"},
     {0},
 };
 

@@ -39,6 +39,7 @@ NULL_IS_FINE = {
     "baryon_llm_quantize": "summary",
     "baryon_llm_dequantize": "summary",
     "baryon_llm_convert": "summary",
+    "baryon_llm_export": "summary",
     "baryon_llm_scales": "zero_points",
 }  # fmt: skip
 
@@ -104,6 +105,9 @@ GOOD = {
     "baryon_llm_dequantize.model": '"llm.quantized"',
     "baryon_llm_dequantize.out": "world_out()",
     "baryon_llm_dequantize.settings": "llm_dequantize_setting",
+    "baryon_llm_export.model": '"llm.quantized"',
+    "baryon_llm_export.out": "world_out()",
+    "baryon_llm_export.settings": "llm_export_setting",
     "baryon_llm_convert.out": '"llm.gguf"',
     "baryon_llm_convert.settings": "llm_convert_setting",
     "baryon_llm_open.model": '"llm.quantized"',

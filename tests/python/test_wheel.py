@@ -75,7 +75,8 @@ def main():
         check_without_blas(score, python, environment)
         told = next(site.glob("baryon-*.dist-info/METADATA")).read_text("utf-8")
         for library in (site / "baryon/lib").iterdir():
-            score.check(library.name.startswith("libbaryon") or f"- {library.name}: " in told, f"no licence of {library.name}")
+            own = library.name.startswith("libbaryon") or library.name == "baryon"
+            score.check(own or f"- {library.name}: " in told, f"no licence of {library.name}")
         texts = [path.name for path in site.glob("baryon-*.dist-info/licenses/*")]
         score.check(texts and all(f"License-File: {name}\n" in told for name in texts), f"texts of licences: {texts}")
         library = (site / "baryon/lib/libbaryon.so").read_bytes()

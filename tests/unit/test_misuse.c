@@ -15,7 +15,7 @@
 #define FLOAT     1
 #define STRING    8
 #define WIDTH     4
-#define LLM_WIDTH 8
+#define LLM_WIDTH 16
 
 enum wants {
     BASE,    /* success: all arguments are good */
@@ -70,7 +70,8 @@ static const struct baryon_setting random_setting = {"random", "2"}, peak_settin
                                    many_setting = {"random", "8"},
                                    llm_quantize_setting = {"config", "llm_quantize.yaml"},
                                    llm_convert_setting = {"config", "llm_convert.yaml"},
-                                   llm_dequantize_setting = {"to", "f32"};
+                                   llm_dequantize_setting = {"to", "f32"},
+                                   llm_export_setting = {"context", "16"};
 static float llm_floats[LLM_WIDTH * LLM_WIDTH];
 static int16_t llm_codes[LLM_WIDTH * LLM_WIDTH];
 static int32_t llm_zeros[LLM_WIDTH];
@@ -249,8 +250,13 @@ static struct baryon_llm *world_llm(void)
 /* A folder that is not there. */
 static const char *world_out(void)
 {
-    unlink("llm.out/config.json");
-    unlink("llm.out/model.safetensors");
+    static const char *const files[] = {"config.json", "model.safetensors", "model.onnx",
+                                        "model.onnx.data", "genai_config.json"};
+    char path[64];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "llm.out/%s", files[i]);
+        unlink(path);
+    }
     rmdir("llm.out");
     return "llm.out";
 }
@@ -543,9 +549,9 @@ static void write_statistics(const char *path, const char *shard)
 static void write_llm(void)
 {
     static const char config[] =
-        "{\"model_type\": \"llama\", \"hidden_size\": 8, \"intermediate_size\": 8, "
-        "\"num_hidden_layers\": 1, \"num_attention_heads\": 1, \"vocab_size\": 8, "
-        "\"tie_word_embeddings\": true, \"max_position_embeddings\": 8, \"rms_norm_eps\": 1e-5}";
+        "{\"model_type\": \"llama\", \"hidden_size\": 16, \"intermediate_size\": 16, "
+        "\"num_hidden_layers\": 1, \"num_attention_heads\": 1, \"vocab_size\": 16, "
+        "\"tie_word_embeddings\": true, \"max_position_embeddings\": 16, \"rms_norm_eps\": 1e-5}";
     static const char quantize[] = "{scheme: uint4_wo_per_channel, dry-run: true}";
     static const char convert[] = "{no-tokenizer: true}";
     static const char *const matrices[] = {
@@ -567,10 +573,10 @@ static void write_llm(void)
         const bool norm = i >= MATRICES;
         const size_t size = sizeof(float) * LLM_WIDTH * (norm ? 1 : LLM_WIDTH);
         used += (size_t)snprintf(file + used, 200,
-                                 "%s\"model.%s.weight\": {\"dtype\": \"F32\", \"shape\": [8%s], "
+                                 "%s\"model.%s.weight\": {\"dtype\": \"F32\", \"shape\": [16%s], "
                                  "\"data_offsets\": [%zu, %zu]}",
                                  i ? ", " : "{", norm ? norms[i - MATRICES] : matrices[i],
-                                 norm ? "" : ", 8", at, at + size);
+                                 norm ? "" : ", 16", at, at + size);
         at += size;
     }
     file[used++] = '}';
