@@ -21,7 +21,7 @@ static const struct by_rung rungs[] = {
      NULL},
     {"A8W8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved,
      NULL},
-    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8, "A8W8, per channel"},
+    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8, NULL},
     {"BFP16", "blocks of 8 values with a shared exponent", BY_RUNG_WIDE, 2, bfp16, NULL},
     {"BF16", "bfloat16 for every operator", BY_RUNG_WIDE, 4, bf16, NULL},
 };
