@@ -37,7 +37,7 @@ LAYERS = {
     "llm/scheme": "base array dtype",
     "llm/layout": "base array dtype llm/ggml llm/store llm/family llm/scheme",
     "llm/decoder": "base llm/family llm/layout llm/scheme",
-    "llm/solve": "base array solve llm/ggml llm/gguf_solve llm/scheme llm/decoder",
+    "llm/solve": "base array solve llm/ggml llm/gguf_solve llm/scheme",
     "llm": "base array solve llm/store llm/ggml llm/family llm/scheme llm/layout llm/text llm/decoder llm/solve",
     "ir": "base array",
     "onnx": "base ir",

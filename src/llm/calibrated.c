@@ -91,8 +91,6 @@ int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *e
     if (by_llm_calibrated_read(job, err))
         return -1;
     mark_all(job);
-    if (job->options->rescale)
-        by_llm_mark_kept(job);
     return 0;
 }
 
@@ -106,8 +104,6 @@ void by_llm_calibrated_name(const struct by_llm_calibrated *job, struct by_str *
                   own->shrink, own->damping, own->cross, own->sweeps, own->fits, own->in_order,
                   job->windows, (size_t)job->options->length,
                   by_hash128_text(by_hash128(ids->ids, ids->count * sizeof *ids->ids), hash));
-    if (job->options->rescale)
-        by_str_printf(text, " %s", job->options->rescale->key);
 }
 
 void by_llm_calibrated_close(struct by_llm_calibrated *job)
@@ -215,8 +211,6 @@ static int run_layer(struct by_llm_streams *streams, bool *resuming, struct bary
                        ? -1
                        : 0;
     }
-    if (streams->job->options->rescale && by_llm_streams_rescale(streams, err))
-        return -1;
     return solve_layer(streams, err) || by_llm_streams_record(streams, err) ? -1 : 0;
 }
 

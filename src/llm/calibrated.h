@@ -13,6 +13,7 @@
 #ifndef BY_LLM_CALIBRATED_H
 #define BY_LLM_CALIBRATED_H
 
+#include "llm/decoder/decoder.h"
 #include "llm/opened.h"
 #include "llm/quantize.h"
 #include "llm/text/tokenize.h"

@@ -196,13 +196,6 @@ static struct taking plain_taking(const struct by_llm_streams *streams, enum by_
     return taking;
 }
 
-int by_llm_streams_gather(struct by_llm_streams *streams, enum by_decoder_input input,
-                          const float *f, struct by_llm_inputs *inputs, struct baryon_error *err)
-{
-    const struct taking taking = plain_taking(streams, input);
-    return gather(streams, &taking, f, inputs, err);
-}
-
 int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input input,
                          struct baryon_error *err)
 {
@@ -212,9 +205,9 @@ int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input i
     struct by_llm_sharing sharing = {.count = 0};
     struct by_llm_inputs inputs = {0};
     list_plain(streams, input, &sharing);
+    const struct taking taking = plain_taking(streams, input);
     int status = sharing.count
-                     ? by_llm_streams_gather(streams, input, drifts ? streams->exact.inputs : NULL,
-                                             &inputs, err)
+                     ? gather(streams, &taking, drifts ? streams->exact.inputs : NULL, &inputs, err)
                      : 0;
     if (!status && has_experts && drifts && input == BY_INPUT_FEED)
         status = keep_exact(streams, err);

@@ -5,7 +5,6 @@
  *   calibrated_inputs.c   what linears of a layer read, by which they are grouped
  *   calibrated_group.c    linears that share an input, their integers and bytes
  *   calibrated_record.c   finished layers as records
- *   calibrated_rescale.c  what is done to a layer before
  */
 #ifndef BY_LLM_CALIBRATED_INTERNAL_H
 #define BY_LLM_CALIBRATED_INTERNAL_H
@@ -64,13 +63,5 @@ int by_llm_streams_record(struct by_llm_streams *streams, struct baryon_error *e
 
 /* Where a weight or bias of the layer is in memory; NULL: it is none. */
 float *by_llm_streams_values(struct by_llm_streams *streams, const struct by_llm_weight *weight);
-
-/* What all windows read, in the quantized stream; f: the same of the float stream, or NULL. */
-int by_llm_streams_gather(struct by_llm_streams *streams, enum by_decoder_input input,
-                          const float *f, struct by_llm_inputs *inputs, struct baryon_error *err);
-/* Items that are written with the layer though they stay floats: a hook may change them. */
-void by_llm_mark_kept(struct by_llm_calibrated *job);
-/* Calls the hook and writes what stays floats. */
-int by_llm_streams_rescale(struct by_llm_streams *streams, struct baryon_error *err);
 
 #endif

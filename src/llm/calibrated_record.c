@@ -48,10 +48,6 @@ static int floats_of_fields(const struct by_llm_item *item, uint8_t *const data[
     const size_t rows = item->weight->rows;
     if (item->blocks)
         return by_ggml_decode(item->blocks, data[0], rows * item->weight->columns, out, err);
-    if (!item->scheme)
-        return by_llm_load_floats(item->fields.at[0].elem, data[0], rows * item->weight->columns,
-                                  out),
-               0;
     for (size_t i = 0; i < item->fields.count; i++)
         fields[i] = data[i];
     int status = by_llm_fields_open(&item->fields, &tensor, fields, err) ||

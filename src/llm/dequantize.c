@@ -19,7 +19,7 @@ struct rows {
     uint8_t *out;
 };
 
-void by_llm_store_floats(int64_t elem, const float *values, size_t count, uint8_t *out)
+static void store_floats(int64_t elem, const float *values, size_t count, uint8_t *out)
 {
     uint16_t *half = (uint16_t *)(void *)out;
     if (elem == BY_ELEM_FLOAT)
@@ -28,17 +28,6 @@ void by_llm_store_floats(int64_t elem, const float *values, size_t count, uint8_
         by_f32_to_f16(half, values, count);
     else
         by_f32_to_bf16(half, values, count);
-}
-
-void by_llm_load_floats(int64_t elem, const uint8_t *bytes, size_t count, float *out)
-{
-    const uint16_t *half = (const uint16_t *)(const void *)bytes;
-    if (elem == BY_ELEM_FLOAT)
-        memcpy(out, bytes, count * sizeof *out);
-    else if (elem == BY_ELEM_FLOAT16)
-        by_f16_to_f32(out, half, count);
-    else
-        by_bf16_to_f32(out, half, count);
 }
 
 static int float_piece(void *context, size_t begin, size_t end, unsigned worker,
@@ -53,7 +42,7 @@ static int float_piece(void *context, size_t begin, size_t end, unsigned worker,
     const int failed =
         by_llm_source_rows(rows->source, rows->weight, rows->first + begin, count, values, err);
     if (!failed)
-        by_llm_store_floats(rows->elem, values, count * columns, rows->out + begin * rows->bytes);
+        store_floats(rows->elem, values, count * columns, rows->out + begin * rows->bytes);
     by_free(values);
     by_llm_source_done(rows->source, rows->weight, rows->first + begin, count);
     return failed;

@@ -17,29 +17,6 @@ bool by_llm_ids_given(const struct by_setting_texts *paths)
     return paths->count && is_npy(paths->at[0]);
 }
 
-/* -1: it is none, or beyond what a model has. */
-static int64_t id_at(int64_t elem, const uint8_t *values, size_t index)
-{
-    uint16_t half;
-    int32_t word;
-    uint32_t natural;
-    int64_t wide;
-    switch (elem) {
-    case BY_ELEM_UINT16:
-        memcpy(&half, values + index * sizeof half, sizeof half);
-        return half;
-    case BY_ELEM_INT32:
-        memcpy(&word, values + index * sizeof word, sizeof word);
-        return word;
-    case BY_ELEM_UINT32:
-        memcpy(&natural, values + index * sizeof natural, sizeof natural);
-        return natural;
-    default:
-        memcpy(&wide, values + index * sizeof wide, sizeof wide);
-        return wide;
-    }
-}
-
 static int check_header(const struct by_npy_header *header, size_t length, struct baryon_error *err)
 {
     const int64_t elem = header->elem;
@@ -79,9 +56,12 @@ static int add_ids(struct by_token_ids *ids, const struct by_npy_header *header,
         return -1;
     ids->ids = more;
     ids->cap = ids->count + header->count + 1;
-    for (size_t i = 0; i < header->count; i++)
-        if (i % width < taken && add_id(ids, id_at(header->elem, values, i), i, vocab, err))
+    for (size_t i = 0; i < header->count; i++) {
+        int64_t id;
+        if (i % width < taken && (by_elem_to_ints(header->elem, values, i, 1, &id, err) ||
+                                  add_id(ids, id, i, vocab, err)))
             return -1;
+    }
     return 0;
 }
 

@@ -43,9 +43,6 @@ int by_llm_output_put(struct by_llm_output *output, const struct by_llm_bundle *
 int by_llm_write_floats(struct by_llm_output *output, const struct by_llm_source *source,
                         const struct by_llm_weight *weight, size_t tensor, struct by_pool *pool,
                         int64_t elem, struct baryon_error *err);
-/* Floats as bytes of type `elem` (float32, fp16, bf16), and back. */
-void by_llm_store_floats(int64_t elem, const float *values, size_t count, uint8_t *out);
-void by_llm_load_floats(int64_t elem, const uint8_t *bytes, size_t count, float *out);
 /* Waits for what is being written. */
 int by_llm_output_wait(struct by_llm_output *output, struct baryon_error *err);
 void by_llm_output_close(struct by_llm_output *output);

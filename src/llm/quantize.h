@@ -10,7 +10,6 @@
 #include "base/option.h"
 #include "llm/layout/source.h"
 #include "llm/solve/group.h"
-#include "llm/solve/rescale.h"
 
 /* What is done to channels between layers before weights are rounded. */
 enum by_llm_scaling { BY_LLM_SCALING_NONE, BY_LLM_SCALING_SMOOTH, BY_LLM_SCALING_AWQ };
@@ -43,7 +42,6 @@ struct by_llm_quantize_options {
     double alpha;           /* of BY_LLM_SCALING_SMOOTH; below 0: chosen for each input */
     unsigned rotate;        /* enum by_llm_rotations, or'd; 0: none */
     enum by_llm_kept cache; /* what keys and values are kept as, by scales that texts give */
-    const struct by_llm_rescale *rescale;                     /* NULL: nothing */
     void (*progress)(void *context, size_t done, size_t all); /* layers; NULL: nobody asks */
     void *context;
 };
