@@ -193,41 +193,61 @@ static bool exchange(struct choosing *choosing)
 
 /* --- Few --- */
 
-static void set_all(struct by_decide_state *state, const struct by_decisions *d, size_t mask)
+/* A walk over all sets that changes one place a step: a reflected Gray code, whose digits are the
+ * decisions of a place. */
+struct walk {
+    size_t place[EXACT];
+    size_t choices[EXACT][EXACT + 1]; /* by place; the first is BY_NONE */
+    size_t choice_count[EXACT];
+    size_t digit[EXACT];
+    bool downwards[EXACT];
+    size_t count;
+};
+
+static struct walk walk_over(const struct by_decisions *d)
 {
-    for (size_t i = 0; i < d->work->place_count; i++)
-        if (state->at[i] != BY_NONE)
-            by_decide_state_set(state, i, BY_NONE);
-    for (size_t i = 0; i < d->decision_count; i++)
-        if (mask >> i & 1)
-            by_decide_state_set(state, d->decisions[i].place, i);
+    struct walk walk = {.count = 0};
+    for (size_t i = 0; i < d->decision_count; i++) {
+        size_t k = 0;
+        while (k < walk.count && walk.place[k] != d->decisions[i].place)
+            k++;
+        if (k == walk.count) {
+            walk.place[walk.count++] = d->decisions[i].place;
+            walk.choices[k][walk.choice_count[k]++] = BY_NONE;
+        }
+        walk.choices[k][walk.choice_count[k]++] = i;
+    }
+    return walk;
 }
 
-static bool has_place_twice(const struct by_decisions *d, size_t mask)
+static bool walk_on(struct walk *walk, struct by_decide_state *state)
 {
-    for (size_t i = 0; i < d->decision_count; i++)
-        for (size_t k = 0; k < i; k++)
-            if ((mask >> i & 1) && (mask >> k & 1) &&
-                d->decisions[i].place == d->decisions[k].place)
-                return true;
+    for (size_t i = 0; i < walk->count; i++) {
+        const size_t end = walk->downwards[i] ? 0 : walk->choice_count[i] - 1;
+        if (walk->digit[i] != end) {
+            walk->digit[i] = walk->downwards[i] ? walk->digit[i] - 1 : walk->digit[i] + 1;
+            by_decide_state_set(state, walk->place[i], walk->choices[i][walk->digit[i]]);
+            return true;
+        }
+        walk->downwards[i] = !walk->downwards[i];
+    }
     return false;
 }
 
 static void choose_exactly(struct choosing *choosing)
 {
-    const struct by_decisions *d = choosing->d;
+    struct walk walk = walk_over(choosing->d);
+    size_t best[EXACT] = {0};
     double least = INFINITY;
-    size_t best = BY_NONE;
-    for (size_t mask = 0; mask < (size_t)1 << d->decision_count; mask++) {
-        if (has_place_twice(d, mask))
+    begin_again(choosing);
+    do {
+        if (!reached(choosing, &choosing->state) || choosing->state.cost >= least)
             continue;
-        set_all(&choosing->state, d, mask);
-        if (reached(choosing, &choosing->state) && choosing->state.cost < least) {
-            least = choosing->state.cost;
-            best = mask;
-        }
-    }
-    set_all(&choosing->state, d, best == BY_NONE ? 0 : best);
+        least = choosing->state.cost;
+        memcpy(best, walk.digit, sizeof best);
+    } while (walk_on(&walk, &choosing->state));
+    for (size_t i = 0; i < walk.count; i++)
+        by_decide_state_set(&choosing->state, walk.place[i], walk.choices[i][best[i]]);
 }
 
 /* --- The whole --- */
