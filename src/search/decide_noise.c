@@ -131,12 +131,21 @@ int by_decide_noise_fold(const struct by_decide_noise *noise, const struct by_ar
 
 /* --- Groups --- */
 
+#define LANES 8 /* sums side by side, which a vector unit holds */
+
 double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, const float *one,
                            const float *other)
 {
-    double sum = 0;
-    for (size_t i = noise->begin[output]; i < noise->begin[output + 1]; i++)
+    double sums[LANES] = {0}, sum = 0;
+    size_t i = noise->begin[output];
+    const size_t end = noise->begin[output + 1];
+    for (; i + LANES <= end; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            sums[k] += (double)one[i + k] * (double)other[i + k];
+    for (; i < end; i++)
         sum += (double)one[i] * (double)other[i];
+    for (size_t k = 0; k < LANES; k++)
+        sum += sums[k];
     return sum;
 }
 

@@ -23,7 +23,8 @@ struct searching {
     struct by_prediction best_predicted;
     struct by_verified best_verified;
     bool any;
-    size_t verified, rounds, arounds; /* candidates that were quantized, all with remembered ones */
+    size_t verified, rounds; /* candidates that were quantized, all with remembered ones */
+    size_t arounds;          /* times that sources may still be measured in place */
 };
 
 static bool same(const struct by_decisions *d, const bool *one, const bool *other)
@@ -186,10 +187,10 @@ static int go_once(struct searching *searching, double sqnr, const char *what, b
 static int measure_around(struct searching *searching, const bool *on, bool *did,
                           struct baryon_error *err)
 {
-    *did = searching->arounds < AROUNDS;
+    *did = searching->arounds > 0;
     if (!*did)
         return 0;
-    searching->arounds++;
+    searching->arounds--;
     return by_decisions_measure_around(searching->d, on, err);
 }
 
@@ -253,13 +254,13 @@ static int search_sqnr(struct searching *searching, bool *on, struct by_verified
         note_goal(&bracket, goal, verified->meets);
         misses = verified->meets || verified->sqnr > before ? 0 : misses + 1;
         before = verified->sqnr;
-        if (bisects)
+        if (bisects || (!stuck && misses < 2))
             continue;
-        if ((stuck || misses >= 2) && measure_around(searching, on, &around, err) < 0)
+        if (measure_around(searching, on, &around, err) < 0)
             return -1;
         if (around)
             bracket = open_bracket(searching->d);
-        else if (stuck)
+        else
             return 0;
     }
     return 0;
@@ -352,6 +353,13 @@ static int search_apart(struct searching *searching, bool *on, struct baryon_err
 
 /* --- The whole --- */
 
+static int rescue(struct searching *searching, bool *on, struct baryon_error *err)
+{
+    if (searching->best_verified.meets || isinf(searching->options->limits.sqnr))
+        return 0;
+    return search_apart(searching, on, err);
+}
+
 static int search(struct searching *searching, bool *on, struct baryon_error *err)
 {
     struct by_verified verified;
@@ -361,10 +369,15 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
         return 0;
     verified.asks = 0; /* the error of what misses the goal by far says little of what meets it */
     const double goal = searching->options->limits.sqnr;
-    if ((isnan(goal) ? search_other(searching, on, &verified, err)
-                     : search_sqnr(searching, on, &verified, err)) < 0)
+    if (isnan(goal))
+        return search_other(searching, on, &verified, err) < 0 ? -1 : rescue(searching, on, err);
+    if (search_sqnr(searching, on, &verified, err) < 0 || rescue(searching, on, err) < 0)
         return -1;
-    return searching->best_verified.meets || isinf(goal) ? 0 : search_apart(searching, on, err);
+    if (searching->best_verified.meets)
+        return 0;
+    searching->arounds = AROUNDS; /* costs more than all candidates before it */
+    searching->verified = searching->rounds = 0;
+    return search_sqnr(searching, on, &verified, err);
 }
 
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,
