@@ -219,6 +219,7 @@ static bool take_judge(struct by_trial *trial)
     trial->judge = q->judge;
     trial->referenced = q->judge_referenced;
     q->judge = NULL;
+    q->judge_referenced = 0;
     return trial->judge != NULL;
 }
 
@@ -340,6 +341,7 @@ void by_trial_forget(struct by_quantization *q)
 {
     by_judge_close(q->judge);
     q->judge = NULL;
+    q->judge_referenced = 0;
 }
 
 void by_trial_forget_much(struct by_quantization *q)

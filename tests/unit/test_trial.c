@@ -447,6 +447,7 @@ static void test_samples_wait_for_the_next_trial(void **state)
     assert_null(q.judge);
     contest_equalization(&trial, scores);
     assert_true(source.read > read);
+    assert_true(by_judge_sqnr(scores[1].each, scores[0].count) == sqnr[0]);
     by_trial_close(trial);
     close_quantization();
 }
