@@ -156,19 +156,6 @@ uint64_t by_judge_sample_bytes(const struct by_judge *judge)
     return bytes;
 }
 
-uint64_t by_judge_bytes(const struct by_judge *judge)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < judge->count; i++) {
-        const struct kept *kept = &judge->kept[i];
-        for (size_t k = 0; k < judge->port_count; k++)
-            bytes += kept->inputs[k].size;
-        for (size_t k = 0; k < kept->wanted_count; k++)
-            bytes += kept->wanted[k].array.size;
-    }
-    return bytes;
-}
-
 /* From the file, where the sample is there. */
 static int unpark_inputs(const struct by_judge *judge, const struct kept *kept,
                          const struct by_array **arrays, struct baryon_error *err)

@@ -54,7 +54,6 @@ int by_judge_open(struct by_judge **judge, struct baryon_model *reference,
 void by_judge_close(struct by_judge *judge);
 /* With `last`: so many samples of the data come before those that judge; 0: all judge. */
 uint64_t by_judge_before(const struct by_judge *judge);
-uint64_t by_judge_bytes(const struct by_judge *judge);        /* of samples and reference outputs */
 size_t by_judge_looks(const struct by_judge *judge);          /* samples to look at */
 bool by_judge_looks_are_first(const struct by_judge *judge);  /* none was left out before them */
 size_t by_judge_count(const struct by_judge *judge);          /* samples that judge */

@@ -15,8 +15,6 @@
 #define ASIDE_MOST  BY_TRIAL_ASIDE
 #define JUDGED      ((uint64_t)64 << 20)
 #define KEPT        ((uint64_t)64 << 20)
-/* What waits while calibration runs. */
-#define KEPT_WAITING ((uint64_t)16 << 20)
 
 /* --- Progress --- */
 
@@ -297,6 +295,7 @@ static int open_trial(struct by_trial **out, struct by_quantization *q, size_t c
     trial->seen_count = 1;
     trial->seen[0].observed = true;
     trial->seen[0].known = q->known;
+    trial->calibrated = calibrated;
     pthread_mutex_init(&trial->lock, NULL);
     pthread_cond_init(&trial->opened, NULL);
     if (open_parts(trial, candidates, calibrated, err) < 0) {
@@ -324,12 +323,12 @@ struct by_stats *by_trial_seen(const struct by_trial *trial)
     return trial->seen[0].stats;
 }
 
-/* That of statistics of a part is of other samples than those of other trials. */
+/* After calibration other samples judge. */
 static void keep_judge(struct by_trial *trial)
 {
     struct by_quantization *q = trial->q;
     by_trial_forget(q);
-    if (!trial->judges || q->part) {
+    if (!trial->judges || trial->calibrated) {
         by_judge_close(trial->judge);
         return;
     }
@@ -342,13 +341,6 @@ void by_trial_forget(struct by_quantization *q)
     by_judge_close(q->judge);
     q->judge = NULL;
     q->judge_referenced = 0;
-}
-
-void by_trial_forget_much(struct by_quantization *q)
-{
-    if (q->judge &&
-        (q->judge_referenced < by_judge_count(q->judge) || by_judge_bytes(q->judge) > KEPT_WAITING))
-        by_trial_forget(q);
 }
 
 void by_trial_close(struct by_trial *trial)

@@ -35,11 +35,9 @@ int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *qu
                              size_t candidates, struct baryon_error *err);
 /* Statistics with channels of the model as it is; NULL: it has no ranges. */
 struct by_stats *by_trial_seen(const struct by_trial *trial);
-/* Its samples, and what the float model gave for them, stay for the next trial. */
+/* Before calibration its samples, and what the float model gave for them, stay for the next one. */
 void by_trial_close(struct by_trial *trial);
-/* What is kept of trials goes, now, or unless it takes little memory and no session. */
 void by_trial_forget(struct by_quantization *q);
-void by_trial_forget_much(struct by_quantization *q);
 /* Closes it when nothing changes the model or config any more before calibration. changed: the
  * trial's choices did. Else calibration goes on after the samples that were observed. */
 void by_trial_end(struct by_trial *trial, bool changed);

@@ -441,36 +441,12 @@ static void test_samples_wait_for_the_next_trial(void **state)
     assert_int_equal(source.read, read);
     assert_true(sqnr[0] == sqnr[1]);
     by_trial_close(trial);
-    /* The other one lost early, so that the float model's session is open yet. */
-    assert_true(q.judge_referenced < by_judge_count(q.judge));
-    by_trial_forget_much(&q);
+    by_trial_forget(&q);
     assert_null(q.judge);
     contest_equalization(&trial, scores);
     assert_true(source.read > read);
     assert_true(by_judge_sqnr(scores[1].each, scores[0].count) == sqnr[0]);
     by_trial_close(trial);
-    close_quantization();
-}
-
-/* Where all samples judged nothing but them is kept, while calibration runs, too. */
-static void test_judged_samples_wait_longer(void **state)
-{
-    (void)state;
-    const struct by_candidate candidates[] = {candidate_of(BY_CLE_EXACT, false, 0),
-                                              candidate_of(BY_CLE_EXACT, true, 0)};
-    struct by_trial_score scores[2];
-    struct by_trial *trial;
-    set_options(12);
-    open_quantization(pair_model(1));
-    assert_ok(by_trial_open(&trial, &q, 2, &err));
-    assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
-    by_trial_close(trial);
-    assert_int_equal(q.judge_referenced, 4);
-    assert_true(by_judge_bytes(q.judge) > 12 * PLACES * sizeof(float));
-    by_trial_forget_much(&q);
-    assert_non_null(q.judge);
-    by_trial_forget(&q);
-    assert_null(q.judge);
     close_quantization();
 }
 
@@ -586,7 +562,6 @@ int main(void)
         cmocka_unit_test(test_idle_sessions_make_room),
         cmocka_unit_test(test_contests_end_when_questions_are_answered),
         cmocka_unit_test(test_samples_wait_for_the_next_trial),
-        cmocka_unit_test(test_judged_samples_wait_longer),
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_constant_outputs),
         cmocka_unit_test(test_refused_candidates_lose),
