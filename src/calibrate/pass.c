@@ -161,23 +161,23 @@ static int run_part(struct by_calibration *calibration, struct by_stats *stats,
     const uint64_t all = calibration->range.end, end = end_of_part(calibration);
     if (!end || by_stats_covered(stats) > end - calibration->range.begin)
         return 0;
-    const uint64_t taken_up = by_stats_covered(stats);
     calibration->range.end = end;
     const int status = by_calibration_stage(calibration, 0, stats, err);
     calibration->range.end = all;
-    if (status < 0 || start_pass(calibration, 0, calibration->options->part, err) < 0 ||
-        by_stats_merge(*calibration->options->part, stats, err) < 0 ||
-        by_calibration_stage(calibration, 0, stats, err) < 0)
-        return -1;
-    calibration->report.taken_up = taken_up;
-    return 0;
+    return status < 0 || start_pass(calibration, 0, calibration->options->part, err) < 0 ||
+                   by_stats_merge(*calibration->options->part, stats, err) < 0
+               ? -1
+               : 0;
 }
 
 static int run_pass(struct by_calibration *calibration, size_t pass, struct by_stats **stats,
                     struct baryon_error *err)
 {
-    if (take_up_pass(calibration, pass, stats, err) < 0 ||
-        (pass == 0 && run_part(calibration, *stats, err) < 0) ||
+    if (take_up_pass(calibration, pass, stats, err) < 0)
+        return -1;
+    if (pass == 0)
+        calibration->report.taken_up = by_stats_covered(*stats);
+    if ((pass == 0 && run_part(calibration, *stats, err) < 0) ||
         by_calibration_stage(calibration, pass, *stats, err) < 0)
         return -1;
     return pass + 1 < calibration->plan.pass_count ? park(calibration, pass, stats, err) : 0;

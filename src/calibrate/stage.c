@@ -285,8 +285,6 @@ static int run_stage(struct stage *stage, struct baryon_error *err)
     struct by_calibration *calibration = stage->calibration;
     name_stage(stage);
     stage->before = stage->done = by_stats_covered(stage->stats);
-    if (stage->pass == 0)
-        calibration->report.taken_up = stage->before;
     if (stage->before && calibration->keep.path)
         by_log(calibration->options->log, BY_LOG_NOTICE,
                "%s: resumed after %" PRIu64 " of %" PRIu64 " samples", stage->name, stage->before,

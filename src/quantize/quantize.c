@@ -217,6 +217,7 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
     const int status = by_equalize(q, &changed, err);
     by_trial_end(q->trial, changed || status < 0);
     q->trial = NULL;
+    by_trial_forget(q);
     if (status < 0)
         return -1;
     if (changed) {
@@ -411,6 +412,7 @@ void by_quantization_close(struct by_quantization *q)
     by_free(q->factors);
     by_known_close(q->known);
     by_trial_close(q->trial);
+    by_trial_forget(q);
     by_stats_close(q->begun);
     by_stats_close(q->part);
     by_stats_close(q->stats);

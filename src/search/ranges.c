@@ -178,9 +178,10 @@ static int judge(struct by_quantization *q, size_t sources, struct baryon_error 
     struct by_trial *trial;
     candidates[1] = candidates[0];
     candidates[1].edits[BY_EDIT_RANGES] = (int)sources;
+    const struct by_trial_question question = {BY_VERDICT_RANGES, 1, 0};
     if (by_trial_open_calibrated(&trial, q, 2, err) < 0)
         return -1;
-    const int status = by_trial_contest(trial, candidates, 2, scores, err);
+    const int status = by_trial_ask(trial, candidates, 2, &question, 1, scores, err);
     if (status == 0) {
         q->recipe.factors.on = by_trial_prefers(q, BY_VERDICT_RANGES, &scores[1], &scores[0]);
         report_ranges(q, sources, &scores[1], &scores[0]);

@@ -45,22 +45,35 @@ static int open_model(struct by_sensing *sensing, enum by_state state, struct ba
     const struct baryon_model *exact = sensing->models[BY_STATE_FLOAT].draft.model;
     if (state != BY_STATE_FLOAT && !(sensing->states >> state & 1))
         return 0;
+    /* The twin alone compares with the float model. */
+    if (state == BY_STATE_FLOAT && !sensing->decompose && !(sensing->states & 1u << state))
+        return 0;
     if (state == BY_STATE_FLOAT)
         return by_draft_open_planned(&model->draft, &sensing->q->floats, NULL, 0, NULL, err);
     if (open_quantized(sensing, state, err) < 0 ||
-        by_twin_side_open(&model->side, exact, model->draft.model, state != BY_STATE_BOTH, err) < 0)
+        (sensing->decompose && by_twin_side_open(&model->side, exact, model->draft.model,
+                                                 state != BY_STATE_BOTH, err) < 0))
         return -1;
     return by_lower_qdq(model->draft.plan, sensing->q->pool, err);
 }
 
+static int open_states(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (open_model(context, (enum by_state)i, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Without a twin no state needs another one. */
 int by_sensing_open_models(struct by_sensing *sensing, struct baryon_error *err)
 {
     if (by_frame_take(&sensing->now, sensing->q->model, err) < 0)
         return -1;
-    for (enum by_state i = 0; i < BY_STATES; i++)
-        if (open_model(sensing, i, err) < 0)
-            return -1;
-    return 0;
+    return by_par_for(sensing->decompose ? NULL : sensing->q->pool, BY_STATES, 1, open_states,
+                      sensing, err);
 }
 
 void by_sensing_close_models(struct by_sensing *sensing)

@@ -20,21 +20,45 @@ static void keep_gain(struct by_excluded *excluded, const struct by_trial_score 
     excluded->error = gain.error;
 }
 
-static int make_choice(struct by_quantization *q, struct by_trial *trial,
-                       const struct by_choice_row *row, struct by_candidate *now,
-                       struct baryon_error *err)
+/* Values of one kind exclude each other: they are tried together, and chosen one after the other.
+ */
+#define ALIKE 2
+
+static size_t list_questions(const struct by_choice_row *const *rows, size_t count,
+                             struct by_trial_question *questions)
 {
-    struct by_candidate candidates[] = {*now, *now};
-    struct by_trial_score scores[2];
-    candidates[1].edits[row->kind] = row->value;
-    if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
+    size_t all = 0;
+    for (size_t i = 1; i <= count; i++)
+        for (size_t k = 0; k < i; k++)
+            questions[all++] = (struct by_trial_question){rows[i - 1]->rule, i, k};
+    return all;
+}
+
+static int make_choice(struct by_quantization *q, struct by_trial *trial,
+                       const struct by_choice_row *const *rows, size_t count,
+                       struct by_candidate *now, struct baryon_error *err)
+{
+    struct by_candidate candidates[1 + ALIKE];
+    struct by_trial_question questions[ALIKE * (ALIKE + 1) / 2];
+    struct by_trial_score scores[1 + ALIKE];
+    size_t place = 0;
+    candidates[0] = *now;
+    for (size_t i = 0; i < count; i++) {
+        candidates[1 + i] = *now;
+        candidates[1 + i].edits[rows[i]->kind] = rows[i]->value;
+    }
+    const size_t asked = list_questions(rows, count, questions);
+    if (by_trial_ask(trial, candidates, 1 + count, questions, asked, scores, err) < 0)
         return -1;
-    if (row->kind == BY_EDIT_PAIRS)
+    if (rows[0]->kind == BY_EDIT_PAIRS)
         keep_gain(&q->report.excluded, &scores[0], &scores[1]);
-    if (!by_trial_prefers(q, row->rule, &scores[1], &scores[0]))
-        return 0;
-    *now = candidates[1];
-    log_choice(q, row, &scores[1], &scores[0]);
+    for (size_t i = 1; i <= count; i++) {
+        if (!by_trial_prefers(q, rows[i - 1]->rule, &scores[i], &scores[place]))
+            continue;
+        log_choice(q, rows[i - 1], &scores[i], &scores[place]);
+        place = i;
+    }
+    *now = candidates[place];
     return 0;
 }
 
@@ -69,15 +93,30 @@ static size_t count_open(const struct by_quantization *q, bool calibrated)
     return open;
 }
 
+/* Open ones of the first one's kind. */
+static size_t list_alike(const struct by_quantization *q, const struct by_choice_row *rows,
+                         size_t count, const struct by_choice_row **alike)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count && found < ALIKE; i++)
+        if (rows[i].kind == rows->kind && rows[i].calibrated == rows->calibrated &&
+            rows[i].applies(q->plan))
+            alike[found++] = &rows[i];
+    return found;
+}
+
 static int choose_all(struct by_quantization *q, struct by_trial *trial, bool calibrated,
                       struct by_candidate *now, struct baryon_error *err)
 {
     size_t count;
-    const struct by_choice_row *rows = by_choices(&count);
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].calibrated == calibrated && rows[i].applies(q->plan) &&
-            make_choice(q, trial, &rows[i], now, err) < 0)
+    const struct by_choice_row *rows = by_choices(&count), *alike[ALIKE];
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].calibrated != calibrated || (i && rows[i].kind == rows[i - 1].kind))
+            continue;
+        const size_t found = list_alike(q, &rows[i], count - i, alike);
+        if (found && make_choice(q, trial, alike, found, now, err) < 0)
             return -1;
+    }
     return 0;
 }
 

@@ -9,6 +9,8 @@ struct contest {
     size_t known[MOST]; /* how many samples had judged each before */
     size_t count;
     size_t end; /* of the samples that judge now */
+    const struct by_trial_question *questions;
+    size_t question_count; /* 0: whoever asked wants all of them */
 };
 
 /* --- Entries --- */
@@ -185,6 +187,32 @@ static struct by_trial_entry *best_of(const struct contest *contest)
     return best;
 }
 
+static const struct by_threshold *threshold_of(const struct by_quantization *q,
+                                               enum by_verdict_rule rule)
+{
+    return by_threshold(rule, q->options->recipe->weight.format != NULL);
+}
+
+static bool is_answered(const struct contest *contest, const struct by_trial_question *question)
+{
+    const struct by_trial_entry *one = contest->entries[question->one],
+                                *other = contest->entries[question->other];
+    if (one->lost || other->lost)
+        return true;
+    const struct by_gain gain = by_judge_gain(one->judgements, other->judgements, contest->end);
+    return by_verdict_foretold(threshold_of(contest->trial->q, question->rule), &gain, contest->end,
+                               by_judge_count(contest->trial->judge));
+}
+
+static bool is_all_answered(const struct contest *contest)
+{
+    size_t answered = 0;
+    while (answered < contest->question_count &&
+           is_answered(contest, &contest->questions[answered]))
+        answered++;
+    return contest->question_count && answered == contest->question_count;
+}
+
 /* Whether more samples are worth running: not where one candidate is left, nor where no other one
  * can be better than the best by much. */
 static bool is_open(const struct contest *contest, const struct by_trial_entry *best)
@@ -213,7 +241,7 @@ static bool drop_losers(struct contest *contest)
             by_trial_leave_session(contest->trial, entry);
         }
     }
-    return best && is_open(contest, best);
+    return best && is_open(contest, best) && !is_all_answered(contest);
 }
 
 /* A quarter of the samples judges first, then twice as many, as long as that may change what is
@@ -231,10 +259,12 @@ static int judge_all(struct contest *contest, struct baryon_error *err)
     return 0;
 }
 
-int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
-                     struct by_trial_score *scores, struct baryon_error *err)
+int by_trial_ask(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
+                 const struct by_trial_question *questions, size_t question_count,
+                 struct by_trial_score *scores, struct baryon_error *err)
 {
-    struct contest contest = {.trial = trial, .count = count};
+    struct contest contest = {
+        .trial = trial, .count = count, .questions = questions, .question_count = question_count};
     for (size_t i = 0; i < count; i++)
         if ((contest.entries[i] = find_entry(trial, &candidates[i], err)))
             contest.known[i] = contest.entries[i]->judged;
@@ -251,6 +281,12 @@ int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidat
     return 0;
 }
 
+int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
+                     struct by_trial_score *scores, struct baryon_error *err)
+{
+    return by_trial_ask(trial, candidates, count, NULL, 0, scores, err);
+}
+
 static size_t judged_by_both(const struct by_trial_score *one, const struct by_trial_score *other)
 {
     return one->count < other->count ? one->count : other->count;
@@ -259,11 +295,9 @@ static size_t judged_by_both(const struct by_trial_score *one, const struct by_t
 bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
                       const struct by_trial_score *one, const struct by_trial_score *other)
 {
-    const bool exponents = q->options->recipe->weight.format != NULL;
     if (one->lost || other->lost)
         return other->lost && !one->lost;
-    return by_verdict_of(by_threshold(rule, exponents), one->each, other->each,
-                         judged_by_both(one, other));
+    return by_verdict_of(threshold_of(q, rule), one->each, other->each, judged_by_both(one, other));
 }
 
 struct by_gain by_trial_gain(const struct by_trial_score *one, const struct by_trial_score *other,

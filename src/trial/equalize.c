@@ -64,20 +64,25 @@ static int choose_later(const struct by_quantization *q, struct by_trial *trial,
 }
 
 /* An equalization that keeps the float model what it is mostly helps, but solved rounding less, and
- * floats and blocks by chance. */
-static bool prefers_off(const struct by_quantization *q, const struct by_trial_score *exact,
-                        const struct by_trial_score *off)
+ * floats and blocks by chance. Of candidates 0, equalized, and 1. */
+static struct by_trial_question ask_equalized(const struct by_quantization *q)
 {
-    if (exact->lost)
-        return true;
-    if (by_trial_before_rounding(q->options->recipe))
-        return !by_trial_prefers(q,
-                                 by_trial_leaves_weights(q->options->recipe)
-                                     ? BY_VERDICT_EQUALIZED_ALONE
-                                     : BY_VERDICT_EQUALIZED_SOLVED,
-                                 exact, off);
-    return has_exponents(q) ? !by_trial_prefers(q, BY_VERDICT_EQUALIZED, exact, off)
-                            : by_trial_prefers(q, BY_VERDICT_UNEQUALIZED, off, exact);
+    const struct by_recipe *recipe = q->options->recipe;
+    if (by_trial_before_rounding(recipe))
+        return (struct by_trial_question){by_trial_leaves_weights(recipe)
+                                              ? BY_VERDICT_EQUALIZED_ALONE
+                                              : BY_VERDICT_EQUALIZED_SOLVED,
+                                          0, 1};
+    return has_exponents(q) ? (struct by_trial_question){BY_VERDICT_EQUALIZED, 0, 1}
+                            : (struct by_trial_question){BY_VERDICT_UNEQUALIZED, 1, 0};
+}
+
+static bool prefers_off(const struct by_quantization *q, const struct by_trial_question *question,
+                        const struct by_trial_score scores[2])
+{
+    const bool prefers =
+        by_trial_prefers(q, question->rule, &scores[question->one], &scores[question->other]);
+    return scores[0].lost || prefers == (question->one == 1);
 }
 
 static int choose_equalization(const struct by_quantization *q, struct by_trial *trial,
@@ -87,10 +92,11 @@ static int choose_equalization(const struct by_quantization *q, struct by_trial 
     const size_t more = later_count(survey);
     const struct by_candidate candidates[] = {with_mode(best, BY_CLE_EXACT),
                                               with_mode(best, BY_CLE_OFF)};
+    const struct by_trial_question questions[] = {ask_equalized(q), {BY_VERDICT_PAYS, 0, 1}};
     struct by_trial_score scores[2];
-    if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
+    if (by_trial_ask(trial, candidates, 2, questions, more ? 2 : 1, scores, err) < 0)
         return -1;
-    const bool off = prefers_off(q, &scores[0], &scores[1]);
+    const bool off = prefers_off(q, &questions[0], scores);
     *best = candidates[off];
     if (off && by_trial_before_rounding(q->options->recipe))
         return 0;
@@ -103,9 +109,10 @@ static int choose_biases(const struct by_quantization *q, struct by_trial *trial
                          struct by_candidate *best, struct baryon_error *err)
 {
     struct by_candidate candidates[] = {*best, *best};
+    const struct by_trial_question question = {BY_VERDICT_BIASES, 1, 0};
     struct by_trial_score scores[2];
     candidates[1].edits[BY_EDIT_BIASES] = !best->edits[BY_EDIT_BIASES];
-    if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
+    if (by_trial_ask(trial, candidates, 2, &question, 1, scores, err) < 0)
         return -1;
     *best = candidates[by_trial_prefers(q, BY_VERDICT_BIASES, &scores[1], &scores[0])];
     return 0;

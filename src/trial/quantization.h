@@ -12,6 +12,7 @@
 #include "reconstruct/reconstruct.h"
 
 struct by_quantization;
+struct by_judge;
 
 struct by_quantize_options {
     const struct by_recipe *recipe;
@@ -96,6 +97,8 @@ struct by_quantization {
     struct by_frame floats;     /* what options->keeps_float asks for; or empty */
     struct by_hash128 original; /* of the model as it came, where options->stats is given */
     struct by_trial *trial;     /* of choices, which equalization goes on with; or NULL */
+    struct by_judge *judge;     /* of the last trial, with what the float model gave; or NULL */
+    size_t judge_referenced;    /* for so many of its samples */
     struct by_stats *begun;     /* of the first samples, as equalization left it; or NULL */
     bool begun_by_channel;      /* what is observed then has channels, too */
     struct by_known *known;     /* parameters of the model's constants */

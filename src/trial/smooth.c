@@ -73,8 +73,9 @@ static int choose_smoothing(const struct by_quantization *q, struct by_trial *tr
                             struct by_candidate *best, struct baryon_error *err)
 {
     const struct by_candidate candidates[] = {{{0}}, *best};
+    const struct by_trial_question question = {BY_VERDICT_SMOOTHED, 1, 0};
     struct by_trial_score scores[2];
-    if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
+    if (by_trial_ask(trial, candidates, 2, &question, 1, scores, err) < 0)
         return -1;
     *best = candidates[by_trial_prefers(q, BY_VERDICT_SMOOTHED, &scores[1], &scores[0])];
     return 0;

@@ -209,6 +209,28 @@ static int take_more(struct by_trial *trial, struct baryon_error *err)
     return most > by_judge_count(trial->judge) ? by_judge_more(trial->judge, most, err) : 0;
 }
 
+/* Of an earlier trial: it has as many samples as were worth it, and the reference of those that
+ * judged. The float model is the same but for what rounding in floats does. */
+static bool take_judge(struct by_trial *trial)
+{
+    struct by_quantization *q = trial->q;
+    trial->judge = q->judge;
+    trial->referenced = q->judge_referenced;
+    q->judge = NULL;
+    q->judge_referenced = 0;
+    return trial->judge != NULL;
+}
+
+static int look_again_at_all(struct by_trial *trial, struct baryon_error *err)
+{
+    trial->threads = by_pool_threads(trial->q->pool);
+    if (by_trial_look(trial, trial->q->model, trial->q->plan, true, &trial->seen[0].stats, err) < 0)
+        return -1;
+    if (trial->seen[0].stats)
+        (void)by_stats_find(trial->seen[0].stats, ""); /* from here on it is only read */
+    return 0;
+}
+
 static int rewind_samples(const struct by_trial *trial, struct baryon_error *err)
 {
     const struct by_input_callback *samples = trial->q->options->calibrate.samples;
@@ -217,6 +239,8 @@ static int rewind_samples(const struct by_trial *trial, struct baryon_error *err
 
 static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error *err)
 {
+    if (take_judge(trial))
+        return look_again_at_all(trial, err);
     if (open_judge(trial, LOOK, judges, err) < 0 || look_and_run(trial, judges, err) < 0 ||
         (judges && take_more(trial, err) < 0))
         return -1;
@@ -232,6 +256,10 @@ static int share_calibration(struct by_trial *trial, struct baryon_error *err)
 {
     trial->seen[0].stats = trial->q->part ? trial->q->part : trial->q->stats;
     (void)by_stats_find(trial->seen[0].stats, ""); /* from here on it is only read */
+    if (trial->q->part)                            /* other samples judge */
+        by_trial_forget(trial->q);
+    if (take_judge(trial))
+        return 0;
     if (rewind_samples(trial, err) < 0 || open_judge(trial, 0, true, err) < 0)
         return -1;
     return take_more(trial, err);
@@ -248,6 +276,7 @@ static int open_parts(struct by_trial *trial, size_t candidates, bool calibrated
     if (by_trial_go_on(trial, 0, err) < 0 || by_floats_align(trial->q->model, err) < 0 ||
         (calibrated ? share_calibration(trial, err) : look_at_all(trial, candidates > 0, err)) < 0)
         return -1;
+    trial->judges = candidates > 0;
     if (!candidates)
         return 0;
     trial->progress.total =
@@ -266,6 +295,7 @@ static int open_trial(struct by_trial **out, struct by_quantization *q, size_t c
     trial->seen_count = 1;
     trial->seen[0].observed = true;
     trial->seen[0].known = q->known;
+    trial->calibrated = calibrated;
     pthread_mutex_init(&trial->lock, NULL);
     pthread_cond_init(&trial->opened, NULL);
     if (open_parts(trial, candidates, calibrated, err) < 0) {
@@ -293,6 +323,26 @@ struct by_stats *by_trial_seen(const struct by_trial *trial)
     return trial->seen[0].stats;
 }
 
+/* After calibration other samples judge. */
+static void keep_judge(struct by_trial *trial)
+{
+    struct by_quantization *q = trial->q;
+    by_trial_forget(q);
+    if (!trial->judges || trial->calibrated) {
+        by_judge_close(trial->judge);
+        return;
+    }
+    q->judge = trial->judge;
+    q->judge_referenced = trial->referenced;
+}
+
+void by_trial_forget(struct by_quantization *q)
+{
+    by_judge_close(q->judge);
+    q->judge = NULL;
+    q->judge_referenced = 0;
+}
+
 void by_trial_close(struct by_trial *trial)
 {
     if (!trial)
@@ -307,7 +357,7 @@ void by_trial_close(struct by_trial *trial)
     by_trial_close_sessions(trial);
     for (size_t i = 0; i < trial->entry_count; i++)
         by_free(trial->entries[i].judgements);
-    by_judge_close(trial->judge);
+    keep_judge(trial);
     by_model_free(trial->exact);
     by_frame_release(&trial->frame);
     pthread_cond_destroy(&trial->opened);

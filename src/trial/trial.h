@@ -35,7 +35,9 @@ int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *qu
                              size_t candidates, struct baryon_error *err);
 /* Statistics with channels of the model as it is; NULL: it has no ranges. */
 struct by_stats *by_trial_seen(const struct by_trial *trial);
+/* Before calibration its samples, and what the float model gave for them, stay for the next one. */
 void by_trial_close(struct by_trial *trial);
+void by_trial_forget(struct by_quantization *q);
 /* Closes it when nothing changes the model or config any more before calibration. changed: the
  * trial's choices did. Else calibration goes on after the samples that were observed. */
 void by_trial_end(struct by_trial *trial, bool changed);
@@ -47,6 +49,16 @@ int by_trial_want_channels(struct by_quant_plan *plan, struct by_calibrate_optio
  * Runtime refuses loses. The result does not depend on threads. */
 int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
                      struct by_trial_score *scores, struct baryon_error *err);
+/* What a contest is held for: whether the rule prefers one of its candidates to another. */
+struct by_trial_question {
+    enum by_verdict_rule rule;
+    size_t one, other;
+};
+/* The same, but samples run no longer than until all questions are answered, as far as those that
+ * judged foretell what all of them say. */
+int by_trial_ask(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
+                 const struct by_trial_question *questions, size_t question_count,
+                 struct by_trial_score *scores, struct baryon_error *err);
 /* Whether the rule prefers one candidate of a contest to another. One that lost never is. */
 bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
                       const struct by_trial_score *one, const struct by_trial_score *other);

@@ -114,6 +114,24 @@ bool by_verdict_settled(const struct by_gain *gain)
     return fabs(gain->decibels) + CLOSE_SURE * gain->error < CLOSE;
 }
 
+/* How many times a gain's own spread the rest of the samples hardly ever moves it: two, and of few
+ * samples, whose error is an estimate, what Student's distribution adds. */
+#define FORETOLD     2
+#define FORETOLD_FEW 5.0
+
+/* What is left of the error when all have judged, and how far they may move the gain till then. */
+bool by_verdict_foretold(const struct by_threshold *threshold, const struct by_gain *gain,
+                         size_t samples, size_t all)
+{
+    const double share = (double)samples / (double)all;
+    const double final_error = gain->error * sqrt(share), moves = gain->error * sqrt(1 - share);
+    const double bar = fmax(threshold->least, threshold->errors * final_error);
+    const double sure = FORETOLD + FORETOLD_FEW / (double)samples;
+    const bool says = exceeds(threshold, gain);
+    return threshold->measure == BY_MEASURE_ALL && says == (gain->decibels > bar) &&
+           fabs(gain->decibels - bar) > sure * moves;
+}
+
 /* --- Moves of one scale --- */
 
 /* A move is tried on twice as many samples as long as it may pay. Both measures have to

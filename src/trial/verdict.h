@@ -58,6 +58,11 @@ bool by_verdict_of(const struct by_threshold *threshold, const struct by_judgeme
 /* Two candidates are so close that more samples are not worth running; false of NaN. */
 bool by_verdict_settled(const struct by_gain *gain);
 
+/* What so many of all samples say is what all of them are going to say, as far as their standard
+ * error tells; false of NaN. */
+bool by_verdict_foretold(const struct by_threshold *threshold, const struct by_gain *gain,
+                         size_t samples, size_t all);
+
 /* A scale of activations is moved, or tried on more samples: `count` of `samples` were asked. */
 bool by_verdict_move(const struct by_gain *all, const struct by_gain *usual, size_t count,
                      size_t samples);

@@ -154,6 +154,7 @@ static void close_quantization(void)
 {
     by_snapshot_release(&plan_before);
     struct baryon_model *model = q.model;
+    by_trial_forget(&q);
     by_stats_close(q.begun);
     by_known_close(q.known); /* that of the candidate that was adopted */
     by_quant_plan_close(q.plan);
@@ -388,6 +389,67 @@ static void test_known_candidates_are_not_run_again(void **state)
     close_quantization();
 }
 
+/* How many samples judged two headrooms that differ by a third of a decibel. */
+static size_t judged_of(const struct by_trial_question *question, double *sqnr)
+{
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 1040),
+                                              candidate_of(BY_CLE_OFF, false, 1000)};
+    struct by_trial_score scores[2];
+    struct by_trial *trial;
+    set_options(SAMPLES);
+    recipe.activation.elem = recipe.weight.elem = BY_ELEM_INT16;
+    recipe.domain = BY_Q_MICROSOFT;
+    open_quantization(model_without_biases());
+    assert_ok(by_trial_open(&trial, &q, 2, &err));
+    assert_ok(by_trial_ask(trial, candidates, 2, question, question != NULL, scores, &err));
+    assert_true(!scores[0].lost && !scores[1].lost);
+    assert_int_equal(scores[0].count, scores[1].count);
+    *sqnr = by_judge_sqnr(scores[1].each, BY_TRIAL_FEWEST);
+    by_trial_close(trial);
+    close_quantization();
+    return scores[0].count;
+}
+
+/* A third of a decibel is far from 1.5. */
+static void test_contests_end_when_questions_are_answered(void **state)
+{
+    (void)state;
+    const struct by_trial_question question = {BY_VERDICT_EQUALIZED_SOLVED, 1, 0};
+    double sqnr[2];
+    assert_int_equal(judged_of(NULL, &sqnr[0]), SAMPLES - 8);
+    assert_int_equal(judged_of(&question, &sqnr[1]), (SAMPLES - 8) / 2);
+    assert_true(sqnr[0] == sqnr[1]);
+}
+
+/* The next trial reads no sample again, and judges alike. */
+static void test_samples_wait_for_the_next_trial(void **state)
+{
+    (void)state;
+    struct by_trial_score scores[2];
+    struct by_trial *trial;
+    double sqnr[2];
+    set_options(SAMPLES);
+    open_quantization(pair_model(1));
+    contest_equalization(&trial, scores);
+    sqnr[0] = by_judge_sqnr(scores[1].each, scores[0].count);
+    by_trial_close(trial);
+    const size_t read = source.read;
+    assert_non_null(q.judge);
+    contest_equalization(&trial, scores);
+    sqnr[1] = by_judge_sqnr(scores[1].each, scores[0].count);
+    assert_null(q.judge);
+    assert_int_equal(source.read, read);
+    assert_true(sqnr[0] == sqnr[1]);
+    by_trial_close(trial);
+    by_trial_forget(&q);
+    assert_null(q.judge);
+    contest_equalization(&trial, scores);
+    assert_true(source.read > read);
+    assert_true(by_judge_sqnr(scores[1].each, scores[0].count) == sqnr[0]);
+    by_trial_close(trial);
+    close_quantization();
+}
+
 /* 1 sample, 2, 8: the same ones judge that ranges come from, or as few as there are. */
 static void test_few_samples(void **state)
 {
@@ -498,6 +560,8 @@ int main(void)
         cmocka_unit_test(test_known_candidates_are_not_run_again),
         cmocka_unit_test(test_sessions_are_shared),
         cmocka_unit_test(test_idle_sessions_make_room),
+        cmocka_unit_test(test_contests_end_when_questions_are_answered),
+        cmocka_unit_test(test_samples_wait_for_the_next_trial),
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_constant_outputs),
         cmocka_unit_test(test_refused_candidates_lose),

@@ -237,6 +237,35 @@ static void test_close_candidates_are_settled(void **state)
         assert_int_equal(by_verdict_settled(&cases[i].gain), cases[i].settled);
 }
 
+/* Of 8 of 32 samples an error of 1 becomes 0.5, and the rest moves the gain by sqrt(0.75); 2.625
+ * times that is 2.27. */
+static void test_far_gains_are_foretold(void **state)
+{
+    (void)state;
+    static const struct by_threshold plain = {0.1, 0, BY_MEASURE_ALL, ""},
+                                     sure = {0.1, 2, BY_MEASURE_ALL, ""},
+                                     either = {0.1, 0, BY_MEASURE_EITHER, ""};
+    static const struct {
+        const struct by_threshold *of;
+        struct by_gain gain;
+        size_t samples;
+        bool foretold;
+    } cases[] = {
+        {&plain, {2.38, 1}, 8, true},     {&plain, {2.37, 1}, 8, false},
+        {&plain, {-2.18, 1}, 8, true},    {&plain, {-2.17, 1}, 8, false},
+        {&plain, {1.0, 0.01}, 8, true},   {&plain, {0.1, 0}, 8, false},
+        {&plain, {0.11, 5}, 32, true},    {&plain, {NAN, 1}, 8, false},
+        {&plain, {5, NAN}, 8, false},     {&plain, {5, INFINITY}, 8, false},
+        {&plain, {INFINITY, 1}, 8, true}, {&sure, {3.28, 1}, 8, true},
+        {&sure, {3.27, 1}, 8, false},     {&sure, {-1.28, 1}, 8, true},
+        {&sure, {-1.27, 1}, 8, false},    {&sure, {1.9, 1}, 32, true},
+        {&sure, {1.7, 1}, 31, false},     {&either, {9, 0.1}, 8, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(by_verdict_foretold(cases[i].of, &cases[i].gain, cases[i].samples, 32),
+                         cases[i].foretold);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +280,7 @@ int main(void)
         cmocka_unit_test(few_samples_only_rule_out_losses),
         cmocka_unit_test(more_samples_require_more),
         cmocka_unit_test(test_close_candidates_are_settled),
+        cmocka_unit_test(test_far_gains_are_foretold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
