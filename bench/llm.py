@@ -1,14 +1,16 @@
 """Language models rounded on texts, beside Quark: divergence from the float model, perplexity, processor seconds, memory.
 
-    bench/llm.py [--work FOLDER] [--peer build/peers/bin/python] [ROW ...]      (with the Python of build/venv)
+    bench/llm.py [--work FOLDER] [--model FOLDER] [--layers COUNT] [--peer build/peers/bin/python] [ROW ...]
 
-The model is SmolLM2-135M off the grid of its file (bench/llm_base.py). It is rounded on windows of one of Debian's
-documents and judged on others. Each row is a process of its own; where the peer is not installed its rows are left out.
-Quark sees the same windows, token for token. Processor seconds are those of our whole process, and of Quark's quantizing
-alone, without its imports and the model's loading. Quark's rows have float inputs: what is judged are its weights.
+Run it with the Python of build/venv. The model is SmolLM2-135M off the grid of its file (bench/llm_base.py), another folder
+of float32 with --model, or its first layers alone. It is rounded on windows of one of Debian's documents and judged on others.
+Each row is a process of its own; where the peer is not installed its rows are left out. ROW is the name of a row or of its
+group. Quark sees the same windows, token for token. Processor seconds are those of our whole process, and of Quark's
+quantizing alone, without its imports and the model's loading. Inputs that a scheme rounds are rounded when it is judged too.
 """
 
 import argparse
+import json
 import pathlib
 import shutil
 
@@ -17,66 +19,72 @@ import measure
 
 HERE = pathlib.Path(__file__).resolve().parent
 LENGTH, WINDOWS = 512, 8
-# name: scheme, options; those with a method see texts. Types of GGUF are files.
-RTN, GPTQ, DESCENT = ("--method", "rtn"), ("--method", "gptq"), ("--method", "descent")
-OURS = {
-    "int4 nearest": ("int4_wo_64", ()), "int4 gptq": ("int4_wo_64", GPTQ), "int4 gptaq": ("int4_wo_64", ("--method", "gptaq")),
-    "int4 descent": ("int4_wo_64", DESCENT), "int4 awq": ("int4_wo_64", (*RTN, "--awq")),
-    "int4 awq descent": ("int4_wo_64", (*DESCENT, "--awq")), "uint4 nearest": ("uint4_wo_64", ()),
-    "uint4 descent": ("uint4_wo_64", DESCENT), "int3 descent": ("int3_wo_64", DESCENT),
-    "int2 descent": ("int2_wo_32", DESCENT), "int8 nearest": ("int8", ()),
-    "int8 minmax": ("int8", ("--search", "minmax")), "int8 smooth": ("int8", (*RTN, "--smooth", "auto")), "fp8 nearest": ("fp8", ()),
-    "fp8 minmax": ("fp8", ("--search", "minmax")), "fp8 outputs nearest": ("fp8_wo_per_channel", ()),
-    "fp8 outputs descent": ("fp8_wo_per_channel", DESCENT), "mxfp4 nearest": ("mxfp4_weight_only", ()),
-    "mxfp4 descent": ("mxfp4_weight_only", DESCENT), "q4_0 nearest": ("q4_0", ()), "q4_0 descent": ("q4_0", DESCENT),
-    "iq4_nl importance": ("iq4_nl", ("--method", "importance")), "iq4_nl descent": ("iq4_nl", DESCENT),
+RTN, GPTQ, GPTAQ, DESCENT = (("--method", name) for name in ("rtn", "gptq", "gptaq", "descent"))
+# Groups are compared by size: what is ours, what is Quark's. Rows with a method see texts.
+GROUPS = {
+    "int4": ("int4_wo_64", {"nearest": (), "gptq": GPTQ, "gptaq": GPTAQ, "descent": DESCENT, "awq": (*RTN, "--awq"),
+                            "awq+descent": (*DESCENT, "--awq"), "smooth+descent": (*DESCENT, "--smooth", "auto")},
+             {"nearest": "rtn", "gptq": "gptq", "awq": "awq"}),
+    "uint4": ("uint4_wo_64", {"nearest": (), "gptq": GPTQ, "descent": DESCENT, "awq": (*RTN, "--awq")},
+              {"nearest": "rtn", "gptq": "gptq", "awq": "awq"}),
+    "int3": ("int3_wo_64", {"nearest": (), "gptq": GPTQ, "descent": DESCENT}, {"nearest": "rtn", "gptq": "gptq"}),
+    "int2": ("int2_wo_32", {"nearest": (), "gptq": GPTQ, "descent": DESCENT}, {"nearest": "rtn", "gptq": "gptq"}),
+    "int8": ("int8", {"nearest": RTN, "minmax": (*RTN, "--search", "minmax"), "smooth": (*RTN, "--smooth", "auto"),
+                      "descent": DESCENT, "smooth+descent": (*DESCENT, "--smooth", "auto")},
+             {"nearest": "rtn", "smooth": "smoothquant", "smooth, half": "smoothquant-0.5"}),
+    "fp8": ("fp8", {"nearest": RTN, "descent": DESCENT}, {"nearest": "rtn"}),
+    "mxfp4": ("mxfp4", {"nearest": RTN, "descent": DESCENT}, {"nearest": "rtn"}),
+    "mxfp4 weights": ("mxfp4_weight_only", {"nearest": (), "descent": DESCENT}, {"nearest": "rtn", "gptq": "gptq"}),
+    "nvfp4": ("nvfp4", {"nearest": RTN, "descent": DESCENT}, {"nearest": "rtn"}),
 }  # fmt: skip
-PEER = {"int4 nearest": ("int4_wo_64", "rtn"), "int4 gptq": ("int4_wo_64", "gptq"), "uint4 nearest": ("uint4_wo_64", "rtn"),
-        "uint4 gptq": ("uint4_wo_64", "gptq"), "mxfp4 nearest": ("mxfp4_weight_only", "rtn")}
 
 
-def run(command):
-    return measure.run(list(map(str, command)))
-
-
-def judge(baryon, model, base, work):
-    found = run([baryon, "llm", "eval", model, "--against", base, "--text", work / "judge.txt", "--length", LENGTH,
-                 "--windows", WINDOWS, "--json", "-q"])
-    return found["kl"], found["kl_error"], found["perplexity"], found["same_top"]
+def run(command, timeout=None):
+    return measure.run(list(map(str, command)), timeout)
 
 
 def remove(path):
     shutil.rmtree(path, ignore_errors=True)
-    path.unlink(missing_ok=True)
 
 
-def ours(baryon, base, work, scheme, options):
-    is_file = scheme.startswith(("q", "iq"))
-    out = work / ("out.gguf" if is_file else "out")
+def ours(given, base, scheme, options):
+    out = given.work / "out"
     remove(out)
-    command = [baryon, "llm", "quantize", base, "-o", out, "--scheme", scheme, "-q"]
-    command += ["--layout", "gguf"] if is_file else []
-    command += options
+    command = [given.baryon, "llm", "quantize", base, "-o", out, "--scheme", scheme, "-q", *options]
     if "--method" in options:
-        command += ["--text", work / "debian-handbook.txt", "--length", LENGTH, "--windows", WINDOWS]
-    done = run(command)
-    return done["cpu"], done["peak"], out
+        command += ["--text", given.work / "debian-handbook.txt", "--length", LENGTH, "--windows", WINDOWS]
+    return run(command), out
 
 
-def peer(python, base, work, scheme, method):
-    out = work / "peer"
+def peer(given, base, scheme, method):
+    out = given.work / "peer"
     remove(out)
-    done = run([python, HERE / "llm_peer.py", base, out, scheme, method, work / "windows.npy"])
-    return done["seconds"], done["peak"], out
+    done = run([given.peer, HERE / "llm_peer.py", base, out, scheme, method, given.work / "windows.npy"], given.patience)
+    return {"cpu": done.get("seconds"), **{key: done[key] for key in ("peak", "failed") if key in done}}, out
 
 
-def write_windows(base, work):
+def judge(given, model, base):
+    return run([given.baryon, "llm", "eval", model, "--against", base, "--text", given.work / "judge.txt", "--length", LENGTH,
+                "--windows", WINDOWS, "--json", "-q"])
+
+
+def tell(given, who, name, done, out, base):
+    if "failed" in done:
+        print(f"| {who} | {name} | {done['failed']} | | | | |", flush=True)
+        return
+    found = judge(given, out, base)
+    print(f"| {who} | {name} | {found['kl']:.4f} ± {found['kl_error']:.4f} | {found['perplexity']:.2f} | "
+          f"{100 * found['same_top']:.1f} | {done['cpu']:.1f} | {done['peak']:.0f} |", flush=True)
+
+
+def write_windows(given, base):
     """The windows that our program takes, as ids, by the tokenizers package of the peer's environment."""
     code = ("import sys, numpy as np, tokenizers; t = tokenizers.Tokenizer.from_file(sys.argv[1]); "
             "ids = np.array(t.encode(open(sys.argv[2]).read()).ids); n, w = int(sys.argv[4]), int(sys.argv[5]); "
             "at = [(len(ids) - n) * (2 * i + 1) // (2 * w) for i in range(w)]; "
             "np.save(sys.argv[3], np.stack([ids[a : a + n] for a in at]))")
-    return ["-c", code, f"{base}/tokenizer.json", work / "debian-handbook.txt", work / "windows.npy", LENGTH, WINDOWS]
+    run([given.peer, "-c", code, base / "tokenizer.json", given.work / "debian-handbook.txt", given.work / "windows.npy", LENGTH,
+         WINDOWS])
 
 
 def write_judge(work):
@@ -85,36 +93,64 @@ def write_judge(work):
     (work / "judge.txt").write_text("\n\n".join(text[len(text) // 3 :][:9500] for text in texts))
 
 
-def tell(who, name, seconds, peak, found):
-    kl, error, perplexity, top = found
-    print(f"| {who} | {name} | {kl:.4f} ± {error:.4f} | {perplexity:.2f} | {100 * top:.1f} | {seconds:.0f} | {peak:.0f} |",
-          flush=True)
+def cut(base, layers):
+    """The first layers, with the head behind them."""
+    out = base.with_name(f"{base.name}-{layers}")
+    if (out / "config.json").exists():
+        return out
+    out.mkdir(exist_ok=True)
+    tensors = llm_base.read_safetensors(base / "model.safetensors")
+    llm_base.write_safetensors(out / "model.safetensors", {
+        name: values for name, values in tensors.items()
+        if not name.startswith("model.layers.") or int(name.split(".")[2]) < layers})
+    for file in base.glob("tokenizer*.json"):
+        shutil.copy(file, out)
+    config = json.loads((base / "config.json").read_text())
+    (out / "config.json").write_text(json.dumps({**config, "num_hidden_layers": layers}))
+    return out
+
+
+def chosen(given):
+    """Group, scheme, whose, row and how, group by group."""
+    for group, (scheme, own, quark) in GROUPS.items():
+        for who, rows in (("ours", own), ("Quark", quark)):
+            for row, how in rows.items():
+                if not given.rows or group in given.rows or f"{group} {row}" in given.rows:
+                    yield who, f"{group} {row}", scheme, how
+
+
+def has_peer(given):
+    if measure.version(given.peer, "amd-quark") and measure.version(given.peer, "transformers"):
+        return True
+    print(f"no peer: Quark or transformers is not installed for {given.peer} (make peers)")
+    return False
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="*", help="names of rows; all")
+    parser.add_argument("rows", nargs="*", help="names of rows or groups; all")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/bench/llm"))
+    parser.add_argument("--model", type=pathlib.Path, help="a folder of float32 in place of SmolLM2")
+    parser.add_argument("--layers", type=int, help="only the first so many")
+    parser.add_argument("--who", choices=("ours", "Quark"), help="the rows of one alone")
+    parser.add_argument("--patience", type=int, default=3600, help="seconds after which a row of Quark's is given up")
     parser.add_argument("--peer", type=pathlib.Path, default=pathlib.Path("build/peers/bin/python"))
     parser.add_argument("--baryon", type=pathlib.Path, default=pathlib.Path("build/baryon"))
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     llm_base.fetch_texts(given.work)
-    base = pathlib.Path(llm_base.make_base(given.baryon, given.work))
+    base = given.model or pathlib.Path(llm_base.make_base(given.baryon, given.work))
+    base = cut(base, given.layers) if given.layers else base
     write_judge(given.work)
+    both = given.who != "ours" and has_peer(given)
+    if both:
+        write_windows(given, base)
     print("| | row | KL, nats a token | perplexity | same top, % | processor s | peak MiB |\n|---|---|---|---|---|---|---|")
-    for name, (scheme, options) in OURS.items():
-        if not given.rows or name in given.rows:
-            seconds, peak, out = ours(given.baryon, base, given.work, scheme, options)
-            tell("ours", name, seconds, peak, judge(given.baryon, out, base, given.work))
-    if not measure.version(given.peer, "amd-quark") or not measure.version(given.peer, "transformers"):
-        print(f"no peer: Quark or transformers is not installed for {given.peer} (make peers)")
-        return
-    run([given.peer, *write_windows(base, given.work)])
-    for name, (scheme, method) in PEER.items():
-        if not given.rows or name in given.rows:
-            seconds, peak, out = peer(given.peer, base, given.work, scheme, method)
-            tell("Quark", name, seconds, peak, judge(given.baryon, out, base, given.work))
+    for who, name, scheme, how in chosen(given):
+        if who == "ours" and given.who != "Quark":
+            tell(given, who, name, *ours(given, base, scheme, how), base)
+        elif who == "Quark" and both:
+            tell(given, who, name, *peer(given, base, scheme, how), base)
 
 
 if __name__ == "__main__":

@@ -512,6 +512,7 @@ _baryon()
     llm-quantize:--smooth) words='none auto' ;;
     llm-quantize:--rotate) words='none r1 r2 r1r2' ;;
     llm-quantize:--kv-cache) words='none fp8 int8' ;;
+    llm-quantize:--stream) words='memory spill' ;;
     llm-quantize:--length) return ;;
     llm-quantize:--windows) return ;;
     llm-quantize:--shrink) words='auto' ;;
@@ -551,7 +552,7 @@ _baryon()
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-eval) words=' -t --text --against --length --windows --activations -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --stream --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

@@ -928,6 +928,7 @@ complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcomma
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l awq -d 'AWQ: give weights of large inputs a finer grid'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l rotate -x -a 'none r1 r2 r1r2' -d 'Rotate weights before they are rounded, so that peaks of channels spread'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l kv-cache -x -a 'none fp8 int8' -d 'Write scales of the keys and values that are kept, as the texts give them'
+complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l stream -x -a 'memory spill' -d 'Where hidden states of all windows lie while layers are rounded'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l length -x -d 'Tokens of a window of the texts'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l windows -x -d 'Use at most COUNT windows, spread over the texts, 0 for all'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l shrink -x -a 'auto' -d 'Share that is taken off what inputs have in common, since few texts leave it noisy'

@@ -1,6 +1,7 @@
 /* Opens a CBLAS at run time and limits it to one thread; without one, takes the loops of gemm.c. */
 #include "base/blas.h"
 
+#include "base/cpu.h"
 #include "base/fault.h"
 #include "base/gemm.h"
 #include "base/room.h"
@@ -36,10 +37,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
  */
 #define BUFFERS ((size_t)128 << 20)
 
-static void *open_blas_library(const char *name)
-{
-    return by_fault(BY_FAULT_IO) ? NULL : dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-}
+#define CORE "OPENBLAS_CORETYPE"
 
 /* ISO C has no conversion from the pointer that dlsym() gives to one to a function. */
 static bool find_symbol(void *handle, const char *name, void *function)
@@ -47,6 +45,38 @@ static bool find_symbol(void *handle, const char *name, void *function)
     void *symbol = dlsym(handle, name);
     memcpy(function, &symbol, sizeof symbol);
     return symbol;
+}
+
+/* What OpenBLAS takes on a processor newer than itself: a tenth as fast as it could be. */
+static bool falls_back(void *handle)
+{
+    const char *(*core)(void);
+    return by_cpu_openblas_core() && !getenv(CORE) &&
+           find_symbol(handle, "openblas_get_corename", &core) && !strcmp(core(), "Prescott");
+}
+
+/* Loads it anew; it looks at the environment while it is loaded. */
+static void *open_with_core(void *handle, const char *name)
+{
+    dlclose(handle);
+    setenv(CORE, by_cpu_openblas_core(), 1);
+    handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    unsetenv(CORE);
+    return handle;
+}
+
+static void *open_blas_library(const char *name)
+{
+    void *handle = by_fault(BY_FAULT_IO) ? NULL : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (handle && falls_back(handle))
+        handle = open_with_core(handle, name);
+    return handle;
+}
+
+/* From now on the library stays. */
+static void keep(const char *name)
+{
+    dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
 static bool find_products(void *handle, struct by_blas *blas)
@@ -132,6 +162,7 @@ static bool needs_turns(void *handle)
 static void accept(void *handle, const char *file, const struct by_blas *blas)
 {
     struct link_map *map;
+    keep(file);
     if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map->l_name && *map->l_name)
         file = map->l_name;
     if (!realpath(file, found_path))

@@ -145,6 +145,18 @@ unsigned by_cpu_count(void)
     return lower_limit(cpus, by_cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup"));
 }
 
+const char *by_cpu_openblas_core(void)
+{
+#if defined __x86_64__ || defined __i386__
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return "SkylakeX";
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "Haswell" : NULL;
+#else
+    return NULL;
+#endif
+}
+
 bool by_cpu_adds_int8_exactly(void)
 {
 #if defined __x86_64__ || defined __i386__

@@ -17,6 +17,10 @@ unsigned by_cgroup_cpus(const char *membership, const char *mount);
  * saturate at 16 bits. */
 bool by_cpu_adds_int8_exactly(void);
 
+/* The kernels of OpenBLAS that suit this processor, as $OPENBLAS_CORETYPE names them; NULL:
+ * whatever it takes itself. */
+const char *by_cpu_openblas_core(void);
+
 /* Memory of this process that is in use now; 0 when the system does not tell. */
 uint64_t by_resident_bytes(void);
 

@@ -4,6 +4,9 @@
 #include "llm/eval_text.h"
 #include "llm/ids.h"
 
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Of so many windows one is held out. */
@@ -239,12 +242,16 @@ int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,
                           struct baryon_error *err)
 {
     struct by_llm_streams streams = {.job = job};
+    char folder[PATH_MAX];
     by_str_init(&streams.record);
+    snprintf(folder, sizeof folder, "%s", job->journal);
+    job->decoder.spill = job->options->spills ? dirname(folder) : NULL;
     const int status = by_llm_streams_open_journal(&streams, key, err) || run_layers(&streams, err);
     by_journal_close(streams.journal);
     by_str_release(&streams.record);
     by_decoder_end(&streams.exact);
     by_decoder_end(&streams.rounded);
     by_free(streams.kept);
+    job->decoder.spill = NULL;
     return status ? -1 : 0;
 }

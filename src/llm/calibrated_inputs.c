@@ -136,6 +136,8 @@ static int gather(struct by_llm_streams *streams, const struct taking *taking, c
         status = by_llm_inputs_gather(inputs, taking->count, taken.windows, job->windows, job->held,
                                       job->pool, err);
     release_taken(&taken);
+    by_decoder_rest(&streams->rounded);
+    by_decoder_rest(&streams->exact);
     return status ? by_err_in(err, "layer %zu", streams->layer) : 0;
 }
 

@@ -85,6 +85,14 @@ static const struct by_choice smoothings[] = {
     {NULL, 0, NULL},
 };
 
+enum { STREAM_MEMORY, STREAM_SPILL };
+
+static const struct by_choice streams[] = {
+    {"memory", STREAM_MEMORY, "in memory"},
+    {"spill", STREAM_SPILL, "in a file without a name beside the output, for the same bytes"},
+    {NULL, 0, NULL},
+};
+
 static const struct by_choice rotations[] = {
     {"none", 0, "weights as they are"},
     {"r1", BY_LLM_ROTATE_STREAM, "hidden states, once norms are folded"},
@@ -217,6 +225,13 @@ static const struct by_option quantize_rows[] = {
      .fallback = "none",
      .offset = QUANTIZE(cache),
      .help = "Write scales of the keys and values that are kept, as the texts give them"},
+    {.name = "stream",
+     .type = BY_OPT_CHOICE,
+     .arg = "WHERE",
+     .choices = streams,
+     .fallback = "memory",
+     .offset = QUANTIZE(stream),
+     .help = "Where hidden states of all windows lie while layers are rounded"},
     {.name = "length",
      .type = BY_OPT_INT,
      .arg = "TOKENS",
@@ -374,6 +389,8 @@ static int check_scaling(const struct by_llm_quantize_settings *settings, struct
     if ((smooths || settings->awq) && !settings->texts.count)
         return by_fail(err, BARYON_ERR_USAGE, "%s requires --text: files or folders of texts",
                        smooths ? "--smooth" : "--awq");
+    if (settings->stream != STREAM_MEMORY && !settings->texts.count)
+        return by_fail(err, BARYON_ERR_USAGE, "--stream spill requires --text");
     return 0;
 }
 
@@ -405,6 +422,7 @@ int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_
                                           : BY_LLM_SCALING_NONE,
         .alpha = settings->smooth,
         .rotate = (unsigned)settings->rotate,
+        .spills = settings->stream == STREAM_SPILL,
         .cache = (enum by_llm_kept)settings->cache,
     };
     if (take_solver(settings, &options->solver, err) || check_scaling(settings, err))

@@ -22,7 +22,7 @@ struct by_llm_quantize_settings {
     struct by_setting_texts exclude;
     struct by_setting_pairs layers;
     int64_t group_size;
-    int search, compat, stacks, cache, rotate;
+    int search, compat, stacks, cache, rotate, stream;
     double smooth;
     bool awq;
     bool allow_nonfinite, dry_run;

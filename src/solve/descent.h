@@ -41,7 +41,7 @@ struct by_descent {
     size_t columns, outs;
     const float *gram; /* [columns][columns], both triangles; NULL: rows */
     const struct by_descent_rows *rows;
-    const float *cross;   /* [outs][columns] */
+    const float *cross;   /* [outs][columns]; of by_gptq_run() NULL: gram times the weights */
     const float *weights; /* [outs][columns]: integers come to be one of the two next to these */
     const float *scales;  /* [outs][groups] */
     const int32_t *zeros; /* as scales; NULL: none */

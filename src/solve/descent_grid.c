@@ -94,7 +94,8 @@ static int check_samples(const struct by_descent *p, struct baryon_error *err)
 int by_descent_check(const struct by_descent *p, struct baryon_error *err)
 {
     if (check_sizes(p, err) || check_levels(p, err) || check_grid(p, err) ||
-        check_samples(p, err) || check_finite("cross", p->cross, p->outs * p->columns, err) ||
+        check_samples(p, err) ||
+        (p->cross && check_finite("cross", p->cross, p->outs * p->columns, err)) ||
         check_finite("weights", p->weights, p->outs * p->columns, err))
         return -1;
     return 0;

@@ -159,6 +159,15 @@ static void solve_block(const struct gptq *g, size_t begin, size_t end, float *m
     }
 }
 
+static void want_weights(const struct gptq *g, const struct piece *piece)
+{
+    const struct by_descent *p = g->problem;
+    for (size_t k = 0; k < piece->outs; k++)
+        for (size_t i = 0; i < p->columns; i++)
+            piece->wanted[k * p->columns + i] =
+                p->weights[(piece->first + k) * p->columns + g->order[i].index];
+}
+
 /*
  * The best values are the weights + x with l l' x = missing. Rounding is what goes back through
  * l'; so a column is wanted to be its weight and what l alone gives of x. A singular gram says
@@ -168,6 +177,10 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
 {
     const struct by_descent *p = g->problem;
     const size_t columns = p->columns;
+    if (!p->cross) {
+        want_weights(g, piece);
+        return;
+    }
     find_missing(g, piece);
     for (size_t begin = 0, end; begin < columns; begin = end) {
         end = by_descent_min(begin + BLOCK, columns);

@@ -43,6 +43,20 @@ static void it_is_found_once(void **state)
     assert_ptr_equal(first, second);
 }
 
+static void kernels_suit_the_processor(void **state)
+{
+    (void)state;
+    const struct by_blas *blas;
+    const char *(*core)(void);
+    assert_ok(by_blas_open(&blas, &err));
+    void *handle = dlopen(blas->path, RTLD_NOW | RTLD_NOLOAD);
+    if (!handle || !find_symbol(handle, "openblas_get_corename", &core) || getenv(CORE) ||
+        !by_cpu_openblas_core())
+        skip();
+    assert_string_not_equal(core(), "Prescott");
+    assert_null(getenv(CORE)); /* programs that are started later find it as it was */
+}
+
 static void a_named_one_is_taken_or_refused(void **state)
 {
     (void)state;
@@ -219,6 +233,7 @@ int main(void)
     snprintf(first_named, sizeof first_named, "%s", named ? named : "");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(it_is_found_once, enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(kernels_suit_the_processor, enter, scratch_leave),
         cmocka_unit_test_setup_teardown(a_named_one_is_taken_or_refused, enter, scratch_leave),
         cmocka_unit_test(own_loops_are_right),
         cmocka_unit_test(own_loops_ignore_what_was_there),

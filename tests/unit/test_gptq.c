@@ -131,6 +131,32 @@ static void as_its_inventors_wrote_it(void **state)
     assert_true(different * 100 <= count); /* all but those that a last bit decides */
 }
 
+/* gram times the weights, or nothing: the same but for what last bits decide. */
+static void cross_of_the_weights_may_be_left_out(void **state)
+{
+    const struct descent_shape shape = {
+        .columns = 200, .outs = 20, .rows = 600, .low = -8, .high = 7, .free = true, .seed = 7};
+    struct descent_case c;
+    size_t different = 0;
+    (void)state;
+    descent_open(&c, &shape);
+    for (size_t k = 0; k < shape.columns * shape.outs; k++) {
+        double sum = 0;
+        for (size_t j = 0; j < shape.columns; j++)
+            sum += (double)c.gram[k % shape.columns * shape.columns + j] *
+                   (double)c.weights[k / shape.columns * shape.columns + j];
+        c.cross[k] = (float)sum;
+    }
+    assert_ran(&c, NULL);
+    memcpy(c.start, c.integers, shape.columns * shape.outs * sizeof *c.start);
+    c.problem.cross = NULL;
+    assert_ran(&c, NULL);
+    for (size_t k = 0; k < shape.columns * shape.outs; k++)
+        different += c.start[k] != c.integers[k];
+    assert_true(different * 100 <= shape.columns * shape.outs);
+    descent_close(&c);
+}
+
 /* --- What it is good for --- */
 
 static void better_than_nearest(void **state)
@@ -340,11 +366,15 @@ static void factor_times_itself(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_its_inventors_wrote_it),   cmocka_unit_test(better_than_nearest),
-        cmocka_unit_test(next_to_the_weights),         cmocka_unit_test(aims_at_cross),
-        cmocka_unit_test(same_for_any_threads),        cmocka_unit_test(singular_gram_is_damped),
-        cmocka_unit_test(hopeless_gram_gives_nearest), cmocka_unit_test(dead_columns_are_nearest),
-        cmocka_unit_test(factor_times_itself)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cross_of_the_weights_may_be_left_out),
+                                       cmocka_unit_test(as_its_inventors_wrote_it),
+                                       cmocka_unit_test(better_than_nearest),
+                                       cmocka_unit_test(next_to_the_weights),
+                                       cmocka_unit_test(aims_at_cross),
+                                       cmocka_unit_test(same_for_any_threads),
+                                       cmocka_unit_test(singular_gram_is_damped),
+                                       cmocka_unit_test(hopeless_gram_gives_nearest),
+                                       cmocka_unit_test(dead_columns_are_nearest),
+                                       cmocka_unit_test(factor_times_itself)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #define BY_LLM_DECODER_H
 
 #include "base/par.h"
+#include "base/spill.h"
 #include "llm/family/family.h"
 #include "llm/layout/source.h"
 #include "llm/scheme/input.h"
@@ -67,6 +68,7 @@ struct by_decoder_rope {
 struct by_decoder {
     struct by_arena arena;
     const struct by_llm_source *source;
+    const char *spill; /* folder of a file without a name that holds what runs keep; NULL: memory */
     size_t layers, hidden, heads, kv_heads, head_dim, vocab, experts, top_k;
     double eps, attention_scale, attention_cap, logit_cap, embedding_scale;
     bool centred;  /* norms multiply by 1 + weight */
@@ -128,6 +130,7 @@ struct by_decoder_run {
     struct by_pool *pool;
     size_t windows, length;
     float *states; /* [windows][length][hidden] */
+    struct by_spill spill;
     struct by_decoder_loaded loaded;
     size_t capacity; /* of its values, in floats */
     /* Of by_decoder_enter(), once it was called. */
@@ -154,6 +157,8 @@ int by_decoder_load(struct by_decoder_run *run, size_t layer, struct baryon_erro
 int by_decoder_enter(struct by_decoder_run *run, size_t layer,
                      const struct by_decoder_loaded *loaded, enum by_decoder_input input,
                      struct baryon_error *err);
+/* Pages of a run that spills go back to the system until somebody looks. */
+void by_decoder_rest(const struct by_decoder_run *run);
 /* Floats of a token's input. */
 size_t by_decoder_input_columns(const struct by_decoder *decoder,
                                 const struct by_decoder_loaded *loaded,

@@ -141,6 +141,34 @@ static int embed(struct by_decoder_run *run, const uint32_t *ids, struct baryon_
     return status;
 }
 
+/* Floats for all tokens, in memory or in the file. */
+static float *keep(struct by_decoder_run *run, size_t columns, struct baryon_error *err)
+{
+    const size_t tokens = run->windows * run->length, page = 65536;
+    size_t count, bytes;
+    uint8_t *at = NULL;
+    if (by_mul_overflow(tokens, columns, &count) || by_mul_overflow(count, sizeof(float), &bytes)) {
+        by_fail(err, BARYON_ERR_NOMEM, "%zu windows of %zu tokens are too many", run->windows,
+                run->length);
+        return NULL;
+    }
+    if (!run->decoder->spill)
+        return by_alloc(count, sizeof(float), err);
+    const size_t widest = run->decoder->hidden + by_decoder_width(run->decoder);
+    if ((!run->spill.file.bytes &&
+         by_spill_open(&run->spill, run->decoder->spill, tokens * widest * sizeof(float) + 2 * page,
+                       err)) ||
+        by_spill_add(&run->spill, bytes, &at, err))
+        return NULL;
+    return (float *)(void *)at;
+}
+
+void by_decoder_rest(const struct by_decoder_run *run)
+{
+    if (run->spill.file.bytes)
+        by_mapped_done(&run->spill.file, 0, run->spill.file.size);
+}
+
 int by_decoder_begin(struct by_decoder_run *run, const struct by_decoder *decoder,
                      const uint32_t *ids, size_t windows, size_t length, struct by_pool *pool,
                      struct baryon_error *err)
@@ -151,12 +179,7 @@ int by_decoder_begin(struct by_decoder_run *run, const struct by_decoder *decode
         const size_t floats = floats_of_layer(decoder, &decoder->layer[i]);
         run->capacity = floats > run->capacity ? floats : run->capacity;
     }
-    size_t tokens;
-    if (by_mul_overflow(windows, length, &tokens) ||
-        by_mul_overflow(tokens, decoder->hidden, &tokens))
-        return by_fail(err, BARYON_ERR_NOMEM, "%zu windows of %zu tokens are too many", windows,
-                       length);
-    run->states = by_alloc(tokens, sizeof *run->states, err);
+    run->states = keep(run, decoder->hidden, err);
     return run->states ? embed(run, ids, err) : -1;
 }
 
@@ -228,7 +251,9 @@ static int step_all(struct stepping *stepping, struct baryon_error *err)
     if (by_blas_open(&stepping->blas, err) ||
         by_par_for(run->pool, run->windows, 1, step_windows, stepping, err))
         return -1;
-    return stepping->to == BY_INPUTS ? check_states(run, err) : 0;
+    const int status = stepping->to == BY_INPUTS ? check_states(run, err) : 0;
+    by_decoder_rest(run);
+    return status;
 }
 
 int by_decoder_step(struct by_decoder_run *run, size_t layer, struct baryon_error *err)
@@ -247,7 +272,7 @@ int by_decoder_enter(struct by_decoder_run *run, size_t layer,
     const size_t tokens = run->windows * run->length;
     if (!run->inputs) {
         run->width = by_decoder_width(run->decoder);
-        run->inputs = by_alloc(tokens * run->width, sizeof *run->inputs, err);
+        run->inputs = keep(run, run->width, err);
         run->chosen = by_alloc_zero(tokens * run->decoder->experts + 1, sizeof *run->chosen, err);
         if (!run->inputs || !run->chosen)
             return -1;
@@ -296,10 +321,13 @@ int by_decoder_logits(const struct by_decoder_run *run, size_t window, size_t fi
 
 void by_decoder_end(struct by_decoder_run *run)
 {
-    by_free(run->states);
+    if (!run->spill.file.bytes) {
+        by_free(run->states);
+        by_free(run->inputs);
+    }
+    by_spill_close(&run->spill);
     by_free(run->loaded.values);
     by_free(run->loaded.experts);
-    by_free(run->inputs);
     by_free(run->chosen);
     by_free(run->head);
     by_free(run->norm);

@@ -11,6 +11,15 @@
 
 static const double shrinks[] = {0.05, 0.15, 0.3, 0.5};
 
+/* GPTQ alone aims at the weights where the float model's inputs do not count: it needs no product
+ * with the form. */
+static bool aims_at_weights(const struct by_llm_group *group, const float *drift)
+{
+    const struct by_llm_method_options *own = &group->solver->options;
+    return group->solver->method->feeds_back && !own->sweeps && !own->fits &&
+           (!drift || own->cross == 0);
+}
+
 /* --- Some rows --- */
 
 struct sample {
@@ -74,11 +83,16 @@ static int solve_sample(struct sample *sample, const struct by_llm_group *group,
                         const struct by_llm_regular *regular, struct by_pool *pool,
                         struct baryon_error *err)
 {
-    const struct by_llm_problem problem = {sample->rows,  sample->columns,  sample->weights,
-                                           regular->gram, sample->products, regular->importance};
+    const bool aims = aims_at_weights(group, NULL);
+    const struct by_llm_problem problem = {sample->rows,
+                                           sample->columns,
+                                           sample->weights,
+                                           regular->gram,
+                                           aims ? NULL : sample->products,
+                                           regular->importance};
     /* The aim is that of the weights: drift was not gathered by shares of windows. */
-    return by_llm_cross(regular, NULL, 0, sample->weights, sample->rows, pool, sample->products,
-                        err) ||
+    return (!aims && by_llm_cross(regular, NULL, 0, sample->weights, sample->rows, pool,
+                                  sample->products, err)) ||
                    by_llm_target_solve(&sample->linear->target, &problem, group->solver, pool,
                                        &sample->coded, err)
                ? -1
@@ -194,14 +208,14 @@ int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t f
     const struct by_llm_linear *own = &group->linears[linear];
     const size_t columns = group->inputs->columns;
     const float *weights = own->weights + first * columns;
-    float *cross = by_alloc(count * columns, sizeof *cross, err);
+    const bool aims = aims_at_weights(group, group->inputs->drift);
+    float *cross = aims ? NULL : by_alloc(count * columns, sizeof *cross, err);
     const struct by_llm_problem problem = {
         count, columns, weights, group->regular.gram, cross, group->regular.importance};
-    const int status =
-        !cross ||
-        by_llm_cross(&group->regular, group->inputs->drift, group->solver->options.cross, weights,
-                     count, pool, cross, err) ||
-        by_llm_target_solve(&own->target, &problem, group->solver, pool, coded, err);
+    const int status = (!aims && (!cross || by_llm_cross(&group->regular, group->inputs->drift,
+                                                         group->solver->options.cross, weights,
+                                                         count, pool, cross, err))) ||
+                       by_llm_target_solve(&own->target, &problem, group->solver, pool, coded, err);
     by_free(cross);
     return status ? -1 : 0;
 }

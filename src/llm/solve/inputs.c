@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define TILE 256 /* columns of a tile */
+#define TILE   256 /* columns of a tile */
+#define SQUARE 32  /* of the lower triangle */
 
 struct gathering {
     struct by_llm_inputs *inputs;
@@ -70,7 +71,12 @@ static void finish_gram(float *gram, size_t columns, uint64_t tokens)
     const float share = tokens ? 1 / (float)tokens : 0;
     for (size_t i = 0; i < columns; i++)
         for (size_t j = i; j < columns; j++)
-            gram[j * columns + i] = gram[i * columns + j] *= share;
+            gram[i * columns + j] *= share;
+    for (size_t below = 0; below < columns; below += SQUARE) /* squares stay in the cache */
+        for (size_t right = 0; right <= below; right += SQUARE)
+            for (size_t j = below; j < columns && j < below + SQUARE; j++)
+                for (size_t i = right; i < j && i < right + SQUARE; i++)
+                    gram[j * columns + i] = gram[i * columns + j];
 }
 
 static void join_held(struct by_llm_inputs *inputs)
@@ -102,7 +108,7 @@ static int look_at_columns(void *context, size_t begin, size_t end, unsigned wor
         for (size_t t = 0; t < g->windows[w].tokens; t++)
             for (size_t i = begin; i < end; i++) {
                 const float size = fabsf(g->windows[w].x[t * inputs->columns + i]);
-                inputs->peaks[i] = fmaxf(inputs->peaks[i], size);
+                inputs->peaks[i] = size > inputs->peaks[i] ? size : inputs->peaks[i];
                 inputs->means[i] += size;
             }
     for (size_t i = begin; i < end; i++)

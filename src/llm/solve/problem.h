@@ -19,7 +19,7 @@ struct by_llm_problem {
     size_t rows, columns;
     const float *weights;    /* [rows][columns], finite */
     const float *gram;       /* [columns][columns], both triangles; mean diagonal about 1 */
-    const float *cross;      /* [rows][columns] */
+    const float *cross;      /* [rows][columns]; of GPTQ without sweeps NULL: gram w */
     const float *importance; /* [columns]: the diagonal of gram; all > 0 */
 };
 

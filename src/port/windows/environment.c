@@ -66,3 +66,11 @@ int setenv(const char *name, const char *value, int replace)
     free(wide);
     return done ? 0 : -1;
 }
+
+int unsetenv(const char *name)
+{
+    wchar_t *wide = by_win_wide_text(name);
+    const bool done = wide && _wputenv_s(wide, L"") == 0;
+    free(wide);
+    return done ? 0 : -1;
+}

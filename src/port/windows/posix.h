@@ -269,6 +269,7 @@ int fcntl(int fd, int what);
 #define secure_getenv by_win_getenv
 char *by_win_getenv(const char *name);
 int setenv(const char *name, const char *value, int replace);
+int unsetenv(const char *name);
 int gethostname(char *name, size_t size);
 
 /* --- Texts --- */
