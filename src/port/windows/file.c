@@ -219,14 +219,14 @@ int mkostemp(char *path, int flags)
     return -1;
 }
 
-int memfd_create(const char *name, unsigned flags)
+int by_win_open_last(const char *path)
 {
-    wchar_t wide[MAX_PATH + 2];
-    char folder[PATH_MAX];
-    (void)name, (void)flags;
-    if (!GetTempPathW(MAX_PATH + 1, wide) || !by_win_narrow(folder, sizeof folder, wide))
-        return by_win_fail();
-    return open_without_name(AT_FDCWD, folder);
+    wchar_t wide[BY_WIDE_MAX];
+    if (!by_win_wide(wide, AT_FDCWD, path))
+        return -1;
+    return descriptor_of(CreateFileW(wide, GENERIC_READ | DELETE, SHARED, NULL, OPEN_ALWAYS,
+                                     FILE_FLAG_DELETE_ON_CLOSE, NULL),
+                         O_RDONLY);
 }
 
 /* --- Reading and writing --- */

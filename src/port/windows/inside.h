@@ -33,5 +33,8 @@ wchar_t *by_win_wide_text(const char *text);
 /* Opens what is there with no more than the right to ask about it. */
 HANDLE by_win_look(const wchar_t *path, bool follow);
 HANDLE by_win_handle(int fd);
+/* For reading, empty where there is none; the file is removed when this is closed, also by the end
+ * of the process. */
+int by_win_open_last(const char *path);
 
 #endif
