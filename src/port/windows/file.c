@@ -1,8 +1,6 @@
 /* Opens, reads, writes and looks at files, by handles of Windows behind descriptors. */
 #include "port/windows/inside.h"
 
-#include <stdatomic.h>
-
 #define SHARED (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)
 
 /* --- Looking --- */
@@ -132,23 +130,6 @@ static int descriptor_of(HANDLE handle, int flags)
         errno = saved;
     }
     return fd;
-}
-
-/* For systems that do not tell where a handle of a folder with a long path is. */
-static wchar_t *_Atomic folders[2048];
-
-static void note_folder(int fd, const wchar_t *wide)
-{
-    struct by_win_stat st;
-    if (fd < 0 || (size_t)fd >= sizeof folders / sizeof *folders || by_win_fstat(fd, &st) ||
-        !S_ISDIR(st.st_mode))
-        return;
-    free(atomic_exchange(&folders[fd], _wcsdup(wide)));
-}
-
-const wchar_t *by_win_folder_at(int fd)
-{
-    return fd >= 0 && (size_t)fd < sizeof folders / sizeof *folders ? folders[fd] : NULL;
 }
 
 static int open_wide(const wchar_t *wide, int flags, DWORD also)

@@ -23,8 +23,8 @@ int by_win_errno(DWORD code);
 /* A path as \\?\..., which has no limit of 260 characters and no special names. False with errno;
  * EINVAL for a device (CON, COM1): its name is in `out` as \\.\CON. */
 bool by_win_wide(wchar_t out[BY_WIDE_MAX], int folder, const char *path);
-/* Where a folder was when it was opened; NULL when it is not known. */
-const wchar_t *by_win_folder_at(int fd);
+/* Where an open file or folder is, as \\?\...; false with errno. */
+bool by_win_path_of(wchar_t out[BY_WIDE_MAX], HANDLE handle);
 /* UTF-8, with / between folders and without \\?\; false when it does not fit. */
 bool by_win_narrow(char *out, size_t size, const wchar_t *path);
 /* Text that is no path; by whoever frees it. NULL with errno. */
