@@ -23,7 +23,8 @@ AVX512    := $(BUILD)/avx512
 AVX512_OBJ := $(patsubst %.c,$(AVX512)/%.o,$(wildcard src/*/*_avx512.c) src/moments/fold.c)
 FAULTS    := $(addsuffix $(EXE),$(call built,$(wildcard tests/fault/test_*.c)))
 TOOLS     := $(call built,$(call sources,tests/tools))
-STUBS     := $(if $(filter windows,$(SYSTEM)),,$(patsubst %,$(BUILD)/%.so,$(basename $(wildcard tests/stub/*.c))))
+STUBS     := $(patsubst %,$(BUILD)/%.so,$(basename $(if $(EXE),$(filter-out %/mpi.c,$(wildcard tests/stub/*.c)),$(wildcard tests/stub/*.c))))
+UNITS_LIB := $(if $(EXE),$(BUILD)/tests/lib/windows_units.o)
 TORTURE   := $(call built,$(call sources,tests/torture))
 MPI       := $(if $(SYSTEM),,$(foreach f,openmpi mpich,$(if $(shell command -v mpicc.$f),$(BUILD)/libbaryon_mpi_$f.so)))
 EXAMPLES  := $(call built,$(call sources,examples))
@@ -60,8 +61,9 @@ libraries: ## those that a build for another system links: FLAVOUR=windows, into
 	@scripts/libraries.sh $(DEPS) $(LIBRARIES) '$(CC)' '$(AR)' $(SYSTEM)
 
 check-windows: ## tests of the build for Windows, under Wine
-	$(HERE) FLAVOUR=windows all units
-	@tests/windows.py --build build/windows $(if $(ONNXRUNTIME_DLL),--runtime $(ONNXRUNTIME_DLL))
+	@scripts/deps.sh test windows
+	$(HERE) all
+	@tests/windows.py $(if $(ONNXRUNTIME_DLL),--runtime $(ONNXRUNTIME_DLL))
 
 deb: ## Debian packages, in build/deb
 	@scripts/deps.sh package
@@ -254,7 +256,7 @@ $(BUILD)/misuse_calls.h: tests/misuse.py include/baryon.h $(wildcard include/bar
 $(BUILD)/tests/unit/test_misuse.o: private BY_CFLAGS += -I$(BUILD)
 $(BUILD)/tests/unit/test_misuse.o: $(BUILD)/misuse_calls.h
 
-$(UNITS) $(FAULTS): $(BUILD)/%$(EXE): $(BUILD)/%.o $(ARCHIVE)
+$(UNITS) $(FAULTS): $(BUILD)/%$(EXE): $(BUILD)/%.o $(UNITS_LIB) $(ARCHIVE)
 	$(link) $(FAST_LINK) $(if $(SYSTEM),$(LIBRARIES)/lib/libcmocka.a,-lcmocka) $(BY_LIBS)
 
 # AVX-512 in plain C, for processors without: these come before what the archive has.
@@ -268,9 +270,10 @@ $(addprefix $(AVX512)/,$(VECTORS)): $(AVX512)/%: $(BUILD)/%.o $(AVX512_OBJ) $(AR
 
 # Libraries that tests load: operators, and an ONNX Runtime that fails on demand.
 $(STUBS): $(BUILD)/%.so: $(BUILD)/%.o
-	$(CC) $(CFLAGS) -shared -o $@ $< $(LDFLAGS) $(SANITIZE) -ldl
+	$(CC) $(CFLAGS) -shared -o $@ $< $(LDFLAGS) $(SANITIZE) $(if $(EXE),$(ARCHIVE) $(SYSTEM_LIBS),-ldl)
 
 $(UNITS) $(FAULTS): | $(STUBS)
+$(if $(EXE),$(STUBS)): $(ARCHIVE)
 
 $(TOOLS) $(TORTURE) $(EXAMPLES): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) $(FAST_LINK) $(BY_LIBS)

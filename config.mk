@@ -88,7 +88,7 @@ BY_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) -fvisibility=hidden -fPIC -ffp-co
             $(SANITIZE) $(EXTRA_CFLAGS)
 SYSTEM_LIBS = -lm -lpthread -ldl
 ifeq ($(SYSTEM),windows)
-SYSTEM_LIBS = -static -lpthread -lpsapi
+SYSTEM_LIBS = -static -lpthread -lpsapi -lntdll
 endif
 BY_LIBS   = $(PKG_LIBS) $(SYSTEM_LIBS) $(SANITIZE)
 

@@ -6,6 +6,7 @@
 #   scripts/deps.sh test analyse   also what `make check-all` needs
 #   scripts/deps.sh site           also what `make site` needs
 #   scripts/deps.sh package        also what `make deb` needs
+#   scripts/deps.sh windows        what `make check-windows` needs
 #   scripts/deps.sh mpi            also both MPIs, and what starts the parts of a calibration
 #
 # Debian packages come by apt (as root, or with sudo). ONNX Runtime goes to
@@ -51,6 +52,10 @@ analyse | valgrind              | command -v valgrind                        | m
 package | debhelper             | command -v dh                              | makes Debian packages
 package | lintian               | command -v lintian                         | checks the packages
 package | cmake                 | command -v cmake                           | builds an example with the installed library
+windows | gcc-mingw-w64-x86-64  | command -v x86_64-w64-mingw32-gcc          | compiles for Windows
+windows | wine                  | command -v wine                            | runs programs for Windows
+windows | bzip2                 | command -v bzip2                           | unpacks sources of the libraries that are linked in
+windows | xz-utils              | command -v xz                              | unpacks them
 mpi     | libopenmpi-dev        | command -v mpicc.openmpi                   | calibration by several ranks
 mpi     | openmpi-bin           | command -v mpirun.openmpi                  | starts the ranks
 mpi     | libmpich-dev          | command -v mpicc.mpich                     | the same with another MPI
@@ -66,6 +71,8 @@ declare -A header_sha256=(
   [amd64]=14f7d959d5deacbcf1504830d4189f91fc67382b399ed9ae9d3aa9c4050ced08
   [arm64]=d4b1967893865756c0fa8536be165259a8eb0e9068e60d322ba707ef4527e44e
 )
+# sha256 of the onnxruntime wheel for win_amd64, of the version in tests/requirements.txt.
+windows_runtime_sha256=c3d91b5de31e2fc82d71bd65b2b22bddee8b49057a3a36338e9a868e0ea90c05
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { printf '%s\n' "$*"; }
@@ -231,6 +238,25 @@ install_runtime_header() {
   rm -rf "$apt"
 }
 
+# ---- ONNX Runtime for Windows
+
+# The library and its licences, out of the Python package that Python 3.11 on Windows would install.
+install_windows_runtime() {
+  local version wheel
+  version=$(requirement onnxruntime | sed -n 's/^onnxruntime==\([0-9.]*\).*/\1/p')
+  [[ $(cat "$1/version" 2>/dev/null) != "$version" ]] || return 0
+  say "ONNX Runtime $version for Windows, from its Python wheel"
+  rm -rf "$1" && mkdir -p "$1"
+  printf 'onnxruntime==%s --hash=sha256:%s\n' "$version" "$windows_runtime_sha256" >"$1/requirement.txt"
+  scripts/pip.sh download --no-deps --require-hashes --only-binary=:all: --platform win_amd64 --python-version 311 \
+    --dest "$1" --requirement "$1/requirement.txt"
+  wheel=$(compgen -G "$1/*.whl")
+  (cd "$1" && python3 -m zipfile -e "${wheel##*/}" unpacked)
+  cp "$1"/unpacked/onnxruntime/{LICENSE,ThirdPartyNotices.txt,capi/onnxruntime.dll} "$1"
+  rm -r "$wheel" "$1/unpacked" "$1/requirement.txt"
+  say "$version" >"$1/version"
+}
+
 # ---- cmocka for the machine that tests are also compiled for
 
 install_cross_cmocka() {
@@ -259,6 +285,10 @@ fi
 if [[ " $* " == *" test "* ]]; then
   make_venv
   install_test_packages
+fi
+if [[ " $* " == *" windows "* ]]; then
+  make_venv
+  install_windows_runtime "$DEPS/windows/onnxruntime"
 fi
 if [[ " $* " == *" site "* ]]; then
   install_site_packages

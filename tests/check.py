@@ -121,6 +121,7 @@ MORE_PARTS = {
     # What is left out runs in asan-cases; the code that reads their files, in valgrind-unit.
     "valgrind-bad": [cases("build", "--valgrind", "--sample", "4", "tests/bad")],
     "packages": [["tests/packages.sh"]],
+    "windows": [["tests/windows.py", "--fast"]],
     "faults": [
         make("FLAVOUR=faults", "faults", "torture"),
         units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),

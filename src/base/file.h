@@ -40,8 +40,20 @@ void by_mapped_need(const struct by_mapped *mapped, size_t offset, size_t size);
 /* Pages that lie whole in a range that was read are given back; they may be read again. */
 void by_mapped_done(const struct by_mapped *mapped, size_t offset, size_t size);
 void by_mapped_close(struct by_mapped *mapped);
-/* A file without a path, in memory; it ends with its last descriptor. name is for messages. */
-int by_memory_file(int *fd, const char *name, struct baryon_error *err);
+/*
+ * A file that another library writes by its path and that is read here: in memory where the system
+ * has paths to such files, else in its folder for temporary files. Nothing is left of it when what
+ * was mapped is closed. name is for messages.
+ */
+struct by_received {
+    int fd; /* -1 where the file has a name */
+    char path[1024];
+};
+
+int by_received_open(struct by_received *file, const char *name, struct baryon_error *err);
+/* Ends it, also when it fails; without `mapped` nobody reads it. */
+int by_received_map(struct by_received *file, struct by_mapped *mapped, const char *name,
+                    struct baryon_error *err);
 /* A file without a name in a folder; the disk is free again when its descriptor is closed. */
 int by_nameless_open(int *fd, const char *folder, struct baryon_error *err);
 

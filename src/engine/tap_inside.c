@@ -2,11 +2,11 @@
  * Taps inside the graph that ONNX Runtime has optimized.
  *
  * The runtime opens the model with the tapped values as outputs, so that no fusion hides them,
- * and writes what it has made of it, weights in its own layout too, into a file in memory. That
- * graph is opened again, without optimizations and with taps. A value that lies in blocks and
+ * and writes what it has made of it, weights in its own layout too, into files of ours. That graph
+ * is opened again, without optimizations and with taps. A value that lies in blocks and
  * was put in order only to be an output is looked at as it lies.
  */
-#include "base/format.h"
+#include "base/file.h"
 #include "engine/ort_path.h"
 #include "engine/tap_internal.h"
 #include "ir/graph.h"
@@ -104,23 +104,24 @@ static int find_tap_obstacle(const char **why, struct baryon_model *model,
 
 /* --- optimizing --- */
 
-/* Files in memory that the runtime writes, as it takes them: the weights' is beside the other. */
-struct paths {
-    char graph[40], weights[16];
+/* Files that the runtime writes: the weights' is beside the other. */
+struct made_files {
+    struct by_received graph, weights;
 };
 
 /* Weights in a file of their own are not copied into a message first. */
 static int set_paths(void *context, struct by_session *session, OrtSessionOptions *built,
                      struct baryon_error *err)
 {
-    const struct paths *paths = context;
+    const struct made_files *files = context;
     const struct by_ort *ort = session->ort;
     const char *const entries[][2] = {
         {"session.disable_prepacking", "1"},
-        {"session.optimized_model_external_initializers_file_name", paths->weights},
+        {"session.optimized_model_external_initializers_file_name",
+         by_basename(files->weights.path)},
         {"session.optimized_model_external_initializers_min_size_in_bytes", APART},
     };
-    ORTCHAR_T *graph = by_ort_path(paths->graph, err);
+    ORTCHAR_T *graph = by_ort_path(files->graph.path, err);
     const int status = graph ? by_ort_status(ort, ort->api->SetOptimizedModelFilePath(built, graph),
                                              "save the model", err)
                              : -1;
@@ -143,7 +144,7 @@ static int give_back(void *context, struct baryon_tensor *tensor, struct baryon_
 
 /* Nothing is run here: one thread is enough. */
 static int optimize(const struct by_tapped *tapped, struct baryon_model *model,
-                    const struct by_session_options *options, struct paths *paths,
+                    const struct by_session_options *options, struct made_files *files,
                     struct baryon_error *err)
 {
     struct by_session_options alone =
@@ -154,7 +155,7 @@ static int optimize(const struct by_tapped *tapped, struct baryon_model *model,
     alone.branches = alone.cuts = 0;
     by_arena_init(&edit.arena, 0);
     int failed = by_taps_show(&edit, tapped, model, err) ||
-                 by_session_open_extended(&session, model, 0, &alone, set_paths, paths, err);
+                 by_session_open_extended(&session, model, 0, &alone, set_paths, files, err);
     by_session_close(session);
     by_taps_take_out(&edit);
     by_arena_release(&edit.arena);
@@ -323,20 +324,16 @@ static int make(struct by_tap_inside *inside, struct by_tapped *tapped, struct b
                 const struct by_session_options *options, struct baryon_error *err)
 {
     static const char name[] = "the optimized model";
-    struct paths paths;
-    int graph, weights;
-    if (by_memory_file(&graph, name, err))
+    struct made_files files;
+    if (by_received_open(&files.graph, name, err))
         return -1;
-    if (by_memory_file(&weights, name, err)) {
-        (void)by_mapped_open_fd(&inside->file, graph, name, NULL);
+    if (by_received_open(&files.weights, name, err)) {
+        (void)by_received_map(&files.graph, NULL, name, NULL);
         return -1;
     }
-    by_format(paths.graph, sizeof paths.graph, "/proc/self/fd/%d", graph);
-    by_format(paths.weights, sizeof paths.weights, "%d", weights);
-    int failed = optimize(tapped, model, options, &paths, err);
-    /* Both descriptors are taken over. */
-    failed |= by_mapped_open_fd(&inside->file, graph, name, failed ? NULL : err);
-    failed |= by_mapped_open_fd(&inside->weights, weights, name, failed ? NULL : err);
+    int failed = optimize(tapped, model, options, &files, err);
+    failed |= by_received_map(&files.graph, &inside->file, name, failed ? NULL : err);
+    failed |= by_received_map(&files.weights, &inside->weights, name, failed ? NULL : err);
     return failed ? -1 : load_tapped_model(inside, tapped, model, options, err);
 }
 

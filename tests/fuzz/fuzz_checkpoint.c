@@ -4,9 +4,7 @@
  */
 #include "llm/store/checkpoint.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -43,21 +41,18 @@ static void check_opened(const struct by_checkpoint *checkpoint, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct by_checkpoint *checkpoint;
+    struct by_received file;
     struct baryon_error err;
-    char path[64];
-    int fd;
     by_err_clear(&err);
-    if (by_memory_file(&fd, "fuzz", &err))
+    if (by_received_open(&file, "fuzz", &err))
         return 0;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (by_write_at(fd, bytes, size, 0) == 0) {
-        if (by_checkpoint_open(&checkpoint, path, &err) == 0) {
+    if (by_write_at(file.fd, bytes, size, 0) == 0) {
+        if (by_checkpoint_open(&checkpoint, file.path, &err) == 0) {
             check_opened(checkpoint, size);
             by_checkpoint_close(checkpoint);
         } else if (err.code == BARYON_OK) {
             abort();
         }
     }
-    close(fd);
-    return 0;
+    return by_received_map(&file, NULL, "fuzz", NULL);
 }

@@ -19,12 +19,9 @@ int statvfs(const char *path, struct statvfs *out)
 int fstatvfs(int fd, struct statvfs *out)
 {
     wchar_t wide[BY_WIDE_MAX];
-    const DWORD length =
-        GetFinalPathNameByHandleW(by_win_handle(fd), wide, BY_WIDE_MAX, VOLUME_NAME_DOS);
-    wchar_t *last = length && length < BY_WIDE_MAX ? wcsrchr(wide, L'\\') : NULL;
-    if (!last)
-        return by_win_fail();
-    last[1] = L'\0';
+    if (!by_win_path_of(wide, by_win_handle(fd)))
+        return -1;
+    wcsrchr(wide, L'\\')[1] = L'\0';
     return free_space(wide, out);
 }
 

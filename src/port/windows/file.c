@@ -1,8 +1,6 @@
 /* Opens, reads, writes and looks at files, by handles of Windows behind descriptors. */
 #include "port/windows/inside.h"
 
-#include <stdatomic.h>
-
 #define SHARED (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)
 
 /* --- Looking --- */
@@ -134,23 +132,6 @@ static int descriptor_of(HANDLE handle, int flags)
     return fd;
 }
 
-/* For systems that do not tell where a handle of a folder with a long path is. */
-static wchar_t *_Atomic folders[2048];
-
-static void note_folder(int fd, const wchar_t *wide)
-{
-    struct by_win_stat st;
-    if (fd < 0 || (size_t)fd >= sizeof folders / sizeof *folders || by_win_fstat(fd, &st) ||
-        !S_ISDIR(st.st_mode))
-        return;
-    free(atomic_exchange(&folders[fd], _wcsdup(wide)));
-}
-
-const wchar_t *by_win_folder_at(int fd)
-{
-    return fd >= 0 && (size_t)fd < sizeof folders / sizeof *folders ? folders[fd] : NULL;
-}
-
 static int open_wide(const wchar_t *wide, int flags, DWORD also)
 {
     const DWORD access = flags & O_RDWR     ? GENERIC_READ | GENERIC_WRITE
@@ -219,14 +200,14 @@ int mkostemp(char *path, int flags)
     return -1;
 }
 
-int memfd_create(const char *name, unsigned flags)
+int by_win_open_last(const char *path)
 {
-    wchar_t wide[MAX_PATH + 2];
-    char folder[PATH_MAX];
-    (void)name, (void)flags;
-    if (!GetTempPathW(MAX_PATH + 1, wide) || !by_win_narrow(folder, sizeof folder, wide))
-        return by_win_fail();
-    return open_without_name(AT_FDCWD, folder);
+    wchar_t wide[BY_WIDE_MAX];
+    if (!by_win_wide(wide, AT_FDCWD, path))
+        return -1;
+    return descriptor_of(CreateFileW(wide, GENERIC_READ | DELETE, SHARED, NULL, OPEN_ALWAYS,
+                                     FILE_FLAG_DELETE_ON_CLOSE, NULL),
+                         O_RDONLY);
 }
 
 /* --- Reading and writing --- */

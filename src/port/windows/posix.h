@@ -156,11 +156,9 @@ int dirfd(DIR *dir);
 #define MAP_FAILED    ((void *)-1)
 #define MADV_WILLNEED 3
 #define MADV_DONTNEED 4
-#define MFD_CLOEXEC   1
 void *mmap(void *at, size_t size, int protection, int flags, int fd, int64_t offset);
 int munmap(void *at, size_t size);
 int madvise(void *at, size_t size, int advice);
-int memfd_create(const char *name, unsigned flags);
 
 enum { _SC_PAGESIZE = 30, _SC_NPROCESSORS_ONLN = 84, _SC_PHYS_PAGES = 85 };
 long sysconf(int name);

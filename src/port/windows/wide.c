@@ -1,28 +1,51 @@
 /* Turns paths in UTF-8 into long paths of Windows and back. */
 #include "port/windows/inside.h"
 
-#include <wctype.h>
+#include <wchar.h>
+#include <winternl.h>
 
-#define LONG_PREFIX L"\\\\?\\"
+#define BY_OBJECT_NAME ((OBJECT_INFORMATION_CLASS)1)
+#define LONG_PREFIX    L"\\\\?\\"
 
 HANDLE by_win_handle(int fd)
 {
     return (HANDLE)_get_osfhandle(fd);
 }
 
+/* Wine 8 tells it in no other way when it is longer than 260 characters; it begins with \??\. */
+static bool ask_for_name(wchar_t out[BY_WIDE_MAX], HANDLE handle)
+{
+    struct {
+        UNICODE_STRING name;
+        wchar_t text[BY_WIDE_MAX];
+    } answer;
+    if (NtQueryObject(handle, BY_OBJECT_NAME, &answer, sizeof answer, NULL) ||
+        answer.name.Length >= (BY_WIDE_MAX - 1) * sizeof *out)
+        return false;
+    const size_t length = answer.name.Length / sizeof *out;
+    wmemcpy(out, answer.name.Buffer, length);
+    out[length] = L'\0';
+    if (wcsncmp(out, L"\\??\\", 4))
+        return false;
+    out[1] = L'\\';
+    return true;
+}
+
+bool by_win_path_of(wchar_t out[BY_WIDE_MAX], HANDLE handle)
+{
+    const DWORD length = GetFinalPathNameByHandleW(handle, out, BY_WIDE_MAX - 1, VOLUME_NAME_DOS);
+    if (length ? length < BY_WIDE_MAX - 1 : ask_for_name(out, handle))
+        return true;
+    errno = length ? ENAMETOOLONG : EBADF;
+    return false;
+}
+
 /* The folder's own path and a separator; 0 with errno when there is none. */
 static size_t put_open_folder(wchar_t out[BY_WIDE_MAX], int folder)
 {
-    const DWORD length =
-        GetFinalPathNameByHandleW(by_win_handle(folder), out, BY_WIDE_MAX - 1, VOLUME_NAME_DOS);
-    const wchar_t *known = length && length < BY_WIDE_MAX - 1 ? out : by_win_folder_at(folder);
-    const size_t size = known ? wcslen(known) : 0;
-    if (!known || size >= BY_WIDE_MAX - 1) {
-        errno = EBADF;
+    if (!by_win_path_of(out, by_win_handle(folder)))
         return 0;
-    }
-    if (known != out)
-        wmemcpy(out, known, size);
+    const size_t size = wcslen(out);
     out[size] = L'\\';
     return size + 1;
 }
@@ -120,11 +143,13 @@ char *realpath(const char *path, char *buf)
     HANDLE handle = by_win_look(wide, true);
     if (handle == INVALID_HANDLE_VALUE)
         return by_win_fail(), NULL;
-    const DWORD length = GetFinalPathNameByHandleW(handle, wide, BY_WIDE_MAX - 1, VOLUME_NAME_DOS);
+    const bool known = by_win_path_of(wide, handle);
     CloseHandle(handle);
+    if (!known)
+        return NULL;
     char *own = buf ? NULL : malloc(PATH_MAX);
     char *out = buf ? buf : own;
-    if (out && length && length < BY_WIDE_MAX - 1 && by_win_narrow(out, PATH_MAX, wide))
+    if (out && by_win_narrow(out, PATH_MAX, wide))
         return out;
     free(own);
     errno = ENAMETOOLONG;

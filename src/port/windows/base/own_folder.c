@@ -14,7 +14,5 @@ bool by_own_folder(char *buf, size_t size)
 bool by_path_of_folder(int fd, char *buf, size_t size)
 {
     wchar_t wide[BY_WIDE_MAX];
-    const DWORD length =
-        GetFinalPathNameByHandleW(by_win_handle(fd), wide, BY_WIDE_MAX, VOLUME_NAME_DOS);
-    return length && length < BY_WIDE_MAX && by_win_narrow(buf, size, wide);
+    return by_win_path_of(wide, by_win_handle(fd)) && by_win_narrow(buf, size, wide);
 }
