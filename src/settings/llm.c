@@ -381,7 +381,8 @@ static int take_solver(const struct by_llm_quantize_settings *settings,
     return 0;
 }
 
-static int check_scaling(const struct by_llm_quantize_settings *settings, struct baryon_error *err)
+static int check_scaling(const struct by_llm_quantize_settings *settings,
+                         const struct by_llm_method *method, struct baryon_error *err)
 {
     const bool smooths = settings->smooth >= -1;
     if (smooths && settings->awq)
@@ -391,6 +392,9 @@ static int check_scaling(const struct by_llm_quantize_settings *settings, struct
                        smooths ? "--smooth" : "--awq");
     if (settings->stream != STREAM_MEMORY && !settings->texts.count)
         return by_fail(err, BARYON_ERR_USAGE, "--stream spill requires --text");
+    if (settings->stream != STREAM_MEMORY && !method->solves)
+        return by_fail(err, BARYON_ERR_USAGE, "--stream spill is not valid with --method %s",
+                       method->name);
     return 0;
 }
 
@@ -425,7 +429,8 @@ int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_
         .spills = settings->stream == STREAM_SPILL,
         .cache = (enum by_llm_kept)settings->cache,
     };
-    if (take_solver(settings, &options->solver, err) || check_scaling(settings, err))
+    if (take_solver(settings, &options->solver, err) ||
+        check_scaling(settings, options->solver.method, err))
         return -1;
     return list_layers(config, settings, options, err);
 }

@@ -144,10 +144,11 @@ static int embed(struct by_decoder_run *run, const uint32_t *ids, struct baryon_
 /* Floats for all tokens, in memory or in the file. */
 static float *keep(struct by_decoder_run *run, size_t columns, struct baryon_error *err)
 {
-    const size_t tokens = run->windows * run->length, page = 65536;
-    size_t count, bytes;
+    const size_t page = 65536;
+    size_t tokens, count, bytes;
     uint8_t *at = NULL;
-    if (by_mul_overflow(tokens, columns, &count) || by_mul_overflow(count, sizeof(float), &bytes)) {
+    if (by_mul_overflow(run->windows, run->length, &tokens) ||
+        by_mul_overflow(tokens, columns, &count) || by_mul_overflow(count, sizeof(float), &bytes)) {
         by_fail(err, BARYON_ERR_NOMEM, "%zu windows of %zu tokens are too many", run->windows,
                 run->length);
         return NULL;
