@@ -1,7 +1,7 @@
 /*
  * Chooses by the model, verifies a real candidate, corrects the model by what it was, and chooses
- * again. When corrections do not reach the goal, sources are measured in place. When the goal is
- * met, the corrected model is asked for something cheaper, until it has nothing.
+ * again. When corrections do not reach the goal, sources are measured in place, where errors add.
+ * When the goal is met, the corrected model is asked for something cheaper, until it has nothing.
  */
 #include "search/decision_internal.h"
 
@@ -13,6 +13,7 @@
 #define STEP          2.0  /* dB that the goal of the model rises where only the caller knows */
 #define NEAR          0.25 /* dB between what meets and what does not */
 #define CLOSE         0.5  /* dB that prediction and candidate may differ before it is corrected */
+#define ADDS          0.5  /* share of a predicted gain that there is where errors add */
 #define APART         8    /* candidates of a search that counts sources one by one */
 #define APART_NEAR    1.0  /* dB between what meets and what does not, there */
 
@@ -25,6 +26,8 @@ struct searching {
     bool any;
     size_t verified, rounds; /* candidates that were quantized, all with remembered ones */
     size_t arounds;          /* times that sources may still be measured in place */
+    double begin;            /* dB */
+    bool adds;               /* the first set gained about what was predicted */
 };
 
 static bool same(const struct by_decisions *d, const bool *one, const bool *other)
@@ -130,6 +133,16 @@ static void correct(struct by_decisions *d, double predicted, double real)
         d->scale[i] *= exp10((predicted - real) / 10);
 }
 
+/* Of the first set that was chosen. */
+static void note_gain(struct searching *searching, double predicted, double real)
+{
+    const double gain = real - searching->begin, expected = predicted - searching->begin;
+    if (searching->rounds == 1)
+        searching->begin = real;
+    else if (searching->rounds == 2)
+        searching->adds = expected <= 0 || gain >= ADDS * expected;
+}
+
 static int verify_step(struct searching *searching, const char *what, const bool *on,
                        struct by_verified *verified, struct baryon_error *err)
 {
@@ -147,6 +160,7 @@ static int verify_step(struct searching *searching, const char *what, const bool
         searching->best_verified = *verified;
         searching->any = true;
     }
+    note_gain(searching, step.predicted.sqnr, verified->sqnr);
     if (!d->work->apart && fabs(step.predicted.sqnr - verified->sqnr) > 1e-3)
         correct(d, step.predicted.sqnr, verified->sqnr);
     return searching->options->step
@@ -187,7 +201,7 @@ static int go_once(struct searching *searching, double sqnr, const char *what, b
 static int measure_around(struct searching *searching, const bool *on, bool *did,
                           struct baryon_error *err)
 {
-    *did = searching->arounds > 0;
+    *did = searching->adds && searching->arounds > 0;
     if (!*did)
         return 0;
     searching->arounds--;
@@ -260,7 +274,7 @@ static int search_sqnr(struct searching *searching, bool *on, struct by_verified
             return -1;
         if (around)
             bracket = open_bracket(searching->d);
-        else
+        else if (stuck || !searching->adds)
             return 0;
     }
     return 0;
@@ -373,9 +387,9 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
         return search_other(searching, on, &verified, err) < 0 ? -1 : rescue(searching, on, err);
     if (search_sqnr(searching, on, &verified, err) < 0 || rescue(searching, on, err) < 0)
         return -1;
-    if (searching->best_verified.meets)
+    if (searching->best_verified.meets || searching->adds)
         return 0;
-    searching->arounds = AROUNDS; /* costs more than all candidates before it */
+    searching->adds = true; /* costs more than all candidates before it */
     searching->verified = searching->rounds = 0;
     return search_sqnr(searching, on, &verified, err);
 }
@@ -383,7 +397,7 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,
                         bool *met, struct baryon_error *err)
 {
-    struct searching searching = {.d = d, .options = options};
+    struct searching searching = {.d = d, .options = options, .arounds = AROUNDS, .adds = true};
     searching.best = by_alloc_zero(d->decision_count + 1, sizeof *searching.best, err);
     int status = searching.best ? search(&searching, on, err) : -1;
     if (searching.any)

@@ -470,7 +470,7 @@ static void test_search_goes_down_from_the_widest(void **state)
             assert_true(2 * count >= d.decision_count && count < d.decision_count);
             assert_true(verified_count > 2 && verified_count <= 10);
         } else {
-            assert_int_equal(verified_count, 3); /* another one after sources ran in place */
+            assert_int_equal(verified_count, 3); /* and one after sources ran in place */
             assert_true(d.scale[0] > scale);
         }
         close_decisions();
