@@ -214,11 +214,12 @@ static int take_more(struct by_trial *trial, struct baryon_error *err)
 static bool take_judge(struct by_trial *trial)
 {
     struct by_quantization *q = trial->q;
+    if (!q->judge)
+        return false;
     trial->judge = q->judge;
     trial->referenced = q->judge_referenced;
     q->judge = NULL;
-    q->judge_referenced = 0;
-    return trial->judge != NULL;
+    return true;
 }
 
 static int look_again_at_all(struct by_trial *trial, struct baryon_error *err)
@@ -340,7 +341,6 @@ void by_trial_forget(struct by_quantization *q)
 {
     by_judge_close(q->judge);
     q->judge = NULL;
-    q->judge_referenced = 0;
 }
 
 void by_trial_close(struct by_trial *trial)

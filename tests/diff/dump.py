@@ -4,25 +4,32 @@ import os
 import pathlib
 import subprocess
 import sys
+from functools import cache
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 
 
 def dependencies_of(listing):
-    """Files that the compiler read, out of the .d file that it wrote."""
+    """Files of ours that the compiler read, out of the .d file that it wrote."""
     words = listing.read_text().replace("\\\n", " ").split(":", 1)[1].split("\n", 1)[0].split()
-    return [pathlib.Path(word) for word in words if not word.startswith("/")]
+    return [word for word in words if not word.startswith("/")]
 
 
+@cache
+def changed_at(path):
+    """Nanoseconds; 0: it is gone."""
+    return os.stat(path).st_mtime_ns if os.path.exists(path) else 0
+
+
+@cache
 def newer_source(name):
     """A source that changed since the tool's objects were compiled; None: there is none."""
     listings = [BUILD / f"tests/tools/{name}.d", *(BUILD / "src").rglob("*.d")]
     for listing in listings:
-        if not listing.relative_to(BUILD).with_suffix(".c").exists():
+        if not changed_at(listing.relative_to(BUILD).with_suffix(".c")):
             continue  # of a source that is gone
-        made = listing.with_suffix(".o").stat().st_mtime_ns
-        sources = [path for path in dependencies_of(listing) if path.exists()]
-        if changed := next((path for path in sources if path.stat().st_mtime_ns > made), None):
+        made = changed_at(listing.with_suffix(".o"))
+        if changed := next((path for path in dependencies_of(listing) if changed_at(path) > made), None):
             return changed
     return None
 

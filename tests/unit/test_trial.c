@@ -492,6 +492,45 @@ static void test_constant_outputs(void **state)
     close_quantization();
 }
 
+/* Small values round to zero, whose logarithm is no number to compare. */
+static struct baryon_model *logarithm_model(void)
+{
+    float sums[4 * 6];
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_uneven(model, "w1", "6,3,3,3", 6, 0);
+    for (size_t i = 0; i < 4 * 6; i++)
+        sums[i] = i % 6 == i / 6 ? 1 : 0;
+    put_values(model, "w2", "4,6,1,1", sums);
+    put_node(model->graph, "one", "Conv", "x,w1", "p");
+    put_node(model->graph, "exp", "Exp", "p", "q");
+    put_node(model->graph, "two", "Conv", "q,w2", "r");
+    put_values(model, "least", "1", (float[]){1e-6F});
+    put_node(model->graph, "sum", "Add", "r,least", "s");
+    put_node(model->graph, "log", "Log", "s", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_set_opset(model, "", 13, &err));
+    return model;
+}
+
+static void test_candidates_that_are_not_finite_lose(void **state)
+{
+    (void)state;
+    const struct by_candidate candidates[] = {
+        {.edits = {[BY_EDIT_LOGARITHMS] = BY_LOGARITHMS_QUANTIZED}}, {{0}}};
+    struct by_trial_score scores[2];
+    struct by_trial *trial;
+    set_options(SAMPLES);
+    open_quantization(logarithm_model());
+    assert_ok(by_trial_open(&trial, &q, 2, &err));
+    assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+    assert_true(scores[0].lost && !scores[1].lost);
+    assert_true(by_trial_prefers(&q, BY_VERDICT_LOGARITHMS, &scores[1], &scores[0]));
+    by_trial_close(trial);
+    close_quantization();
+}
+
 /* What ONNX Runtime has no kernels for loses, and the trial goes on. */
 static void test_refused_candidates_lose(void **state)
 {
@@ -564,6 +603,7 @@ int main(void)
         cmocka_unit_test(test_samples_wait_for_the_next_trial),
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_constant_outputs),
+        cmocka_unit_test(test_candidates_that_are_not_finite_lose),
         cmocka_unit_test(test_refused_candidates_lose),
         cmocka_unit_test(test_interruption),
         cmocka_unit_test(test_descriptions),
