@@ -10,7 +10,7 @@ built      = $(patsubst %.c,$(BUILD)/%,$(1))
 PORTED    := $(if $(SYSTEM),$(wildcard src/port/$(SYSTEM)/*/*.c))
 PROGRAM   := $(filter src/port/$(SYSTEM)/program/%,$(PORTED))
 LIB_SRC   := $(filter-out src/ops/% src/port/% $(PORTED:src/port/$(SYSTEM)/%=src/%),$(call sources,src/*) $(call sources,src/*/*)) \
-             $(if $(SYSTEM),$(wildcard src/port/$(SYSTEM)/*.c)) $(filter-out $(PROGRAM),$(PORTED))
+             $(foreach p,$(PORTS),$(wildcard src/port/$p/*.c)) $(filter-out $(PROGRAM),$(PORTED))
 LIB_OBJ   := $(addsuffix .o,$(call built,$(LIB_SRC)))
 OPS_OBJ   := $(addsuffix .o,$(call built,$(call sources,src/ops)))
 OPS       := $(BUILD)/$(OPS_NAME)
@@ -49,13 +49,19 @@ mpi: $(MPI) ## build/libbaryon_mpi_*.so, one for each MPI whose mpicc is there
 deps: ## install what is missing: Debian packages, ONNX Runtime
 	@scripts/deps.sh
 
-ifeq ($(SYSTEM),windows)
-wheel: $(SHARED) $(OPS) $(BUILD)/baryon.exe
-	@scripts/wheel.py --windows $(LIBRARIES) $(VERSION) $^ $(BUILD)/wheel
-else
-wheel: $(BUILD)/wheel/libbaryon.so $(BUILD)/wheel/libbaryon_ops.so $(BUILD)/wheel/baryon ## the Python package with the libraries and the program, in build/wheel
-	@scripts/wheel.py $(VERSION) $^ $(BUILD)/wheel
-endif
+IN_WHEEL := $(if $(EXE),$(SHARED) $(OPS) $(BUILD)/baryon.exe,$(addprefix $(BUILD)/wheel/,libbaryon$(SO) libbaryon_ops$(SO) baryon))
+wheel: $(IN_WHEEL) ## the Python package with the libraries and the program, in build/wheel
+	@scripts/wheel.py $(if $(SYSTEM),--within $(LIBRARIES) $(WHEEL_TAG_$(FLAVOUR))) $(VERSION) $^ $(BUILD)/wheel
+
+WHEELS := $(ZIG_FLAVOURS) windows
+wheels: ## for all systems, in build/wheels; WHEELS=manylinux-aarch64: for that alone
+	@scripts/deps.sh wheels $(filter windows,$(WHEELS))
+	$(HERE) $(addprefix wheel-of-,$(WHEELS))
+
+wheel-of-%:
+	$(HERE) FLAVOUR=$* libraries
+	$(HERE) FLAVOUR=$* wheel
+	@mkdir -p build/wheels && cp build/$*/wheel/*.whl build/wheels
 
 libraries: ## those that a build for another system links: FLAVOUR=windows, into build/deps/windows
 	@scripts/libraries.sh $(DEPS) $(LIBRARIES) '$(CC)' '$(AR)' $(SYSTEM)
@@ -205,15 +211,16 @@ $(BUILD)/wheel/ort_find.o: src/engine/ort_find.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -c -o $@ $<
 
-$(BUILD)/wheel/libbaryon.so: $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUILD)/wheel/ort_find.o src/api/libbaryon.map
+$(BUILD)/wheel/libbaryon$(SO): $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUILD)/wheel/ort_find.o src/api/libbaryon.map
 	$(call say,LINK)$(CC) $(CFLAGS) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script,src/api/libbaryon.map \
 	    -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) $(LDFLAGS) $(BY_LIBS)
 
 $(BUILD)/wheel/baryon: $(BUILD)/cli/main.o $(CLI) $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUILD)/wheel/ort_find.o
-	$(call say,LINK)$(CC) $(CFLAGS) -s -Wl,-rpath,'$$ORIGIN' -o $@ $(BUILD)/cli/main.o $(CLI) $(filter-out %/main.o,$(filter %.o,$^)) $(LDFLAGS) $(BY_LIBS)
+	$(call say,LINK)$(CC) $(CFLAGS) -pie -s -Wl,-rpath,'$$ORIGIN' -o $@ $(BUILD)/cli/main.o $(CLI) $(filter-out %/main.o,$(filter %.o,$^)) $(LDFLAGS) $(BY_LIBS)
 
-$(BUILD)/wheel/libbaryon_ops.so: $(OPS)
-	@mkdir -p $(@D) && strip -o $@ $<
+$(BUILD)/wheel/libbaryon_ops$(SO): $(OPS_OBJ) $(ARCHIVE) src/ops/libbaryon_ops.map
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) -shared -s $(call exporting,ops/libbaryon_ops) -o $@ $(filter %.o,$^) $(ARCHIVE) $(LDFLAGS) $(SYSTEM_LIBS)
 
 $(BUILD)/libbaryon.so: $(SHARED)
 	@ln -sf $(SONAME) $@
@@ -327,7 +334,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli ops mpi wheel libraries deb tar deps demo check check-all check-windows unit fuzz mutants bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
+.PHONY: all lib cli ops mpi wheel wheels libraries deb tar deps demo check check-all check-windows unit fuzz mutants bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
         lint format docs docs-check site version examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
