@@ -71,6 +71,12 @@ check-windows: ## tests of the build for Windows, under Wine
 	$(HERE) all
 	@tests/windows.py $(if $(ONNXRUNTIME_DLL),--runtime $(ONNXRUNTIME_DLL))
 
+check-wheels: ## installs the wheels in empty systems and runs them there, that for aarch64 under qemu
+	@scripts/deps.sh wheels chroots
+	$(HERE) wheels all
+	@tests/zoo/fetch.sh
+	@tests/wheels.py
+
 deb: ## Debian packages, in build/deb
 	@scripts/deps.sh package
 	@scripts/deb.sh
@@ -195,7 +201,10 @@ $(ARCHIVE): $(LIB_OBJ)
 
 # Names that a library exports: a script of the linker, or for Windows a list of those that it describes.
 exports = $(if $(filter windows,$(SYSTEM)),$(BUILD)/$(1).def,src/$(1).map)
-exporting = $(if $(filter windows,$(SYSTEM)),$(BUILD)/$(1).def,-Wl,--version-script,src/$(1).map)
+exporting = $(if $(filter windows,$(SYSTEM)),$(BUILD)/$(1).def,$(if $(filter macos,$(SYSTEM)),,-Wl,--version-script,src/$(1).map))
+# What a library is called by those that link it, and where it and the program look for libraries first.
+called    = -Wl,$(if $(filter macos,$(SYSTEM)),-install_name$(comma)@rpath/,-soname$(comma))$(SONAME)
+BESIDE   := -Wl,-rpath,$(if $(filter macos,$(SYSTEM)),@loader_path,'$$ORIGIN')
 
 $(BUILD)/%.def: src/%.map $(LIB_OBJ) $(OPS_OBJ)
 	@mkdir -p $(@D)
@@ -203,7 +212,7 @@ $(BUILD)/%.def: src/%.map $(LIB_OBJ) $(OPS_OBJ)
 	    (echo EXPORTS; $(NM) -g --defined-only $(LIB_OBJ) $(OPS_OBJ) | awk 'NF == 3 {print $$3}' | grep -xE "$$names" | sort -u) >$@
 
 $(SHARED): $(LIB_OBJ) $(call exports,api/libbaryon)
-	$(call say,LINK)$(CC) $(CFLAGS) -shared $(if $(EXE),-s,-Wl$(comma)-soname$(comma)$(SONAME)) $(call exporting,api/libbaryon) -o $@ \
+	$(call say,LINK)$(CC) $(CFLAGS) -shared $(if $(EXE),-s,$(called)) $(call exporting,api/libbaryon) -o $@ \
 	    $(LIB_OBJ) $(LDFLAGS) $(BY_LIBS)
 
 # In a wheel it finds the libraries that it needs beside itself, and no folder of this machine.
@@ -212,11 +221,10 @@ $(BUILD)/wheel/ort_find.o: src/engine/ort_find.c $(BUILD)/flags
 	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -c -o $@ $<
 
 $(BUILD)/wheel/libbaryon$(SO): $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUILD)/wheel/ort_find.o src/api/libbaryon.map
-	$(call say,LINK)$(CC) $(CFLAGS) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script,src/api/libbaryon.map \
-	    -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) $(LDFLAGS) $(BY_LIBS)
+	$(call say,LINK)$(CC) $(CFLAGS) -shared -s $(called) $(call exporting,api/libbaryon) $(BESIDE) -o $@ $(filter %.o,$^) $(LDFLAGS) $(BY_LIBS)
 
 $(BUILD)/wheel/baryon: $(BUILD)/cli/main.o $(CLI) $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUILD)/wheel/ort_find.o
-	$(call say,LINK)$(CC) $(CFLAGS) -pie -s -Wl,-rpath,'$$ORIGIN' -o $@ $(BUILD)/cli/main.o $(CLI) $(filter-out %/main.o,$(filter %.o,$^)) $(LDFLAGS) $(BY_LIBS)
+	$(call say,LINK)$(CC) $(CFLAGS) -pie -s $(BESIDE) -o $@ $(BUILD)/cli/main.o $(CLI) $(filter-out %/main.o,$(filter %.o,$^)) $(LDFLAGS) $(BY_LIBS)
 
 $(BUILD)/wheel/libbaryon_ops$(SO): $(OPS_OBJ) $(ARCHIVE) src/ops/libbaryon_ops.map
 	@mkdir -p $(@D)
@@ -228,7 +236,7 @@ $(BUILD)/libbaryon.so: $(SHARED)
 # It stands alone: whatever it needs of ours comes out of the archive.
 $(OPS): $(OPS_OBJ) $(ARCHIVE) $(call exports,ops/libbaryon_ops)
 	$(call say,LINK)$(CC) $(CFLAGS) -shared $(call exporting,ops/libbaryon_ops) \
-	    $(if $(SANITIZE)$(EXE),$(if $(EXE),-s),-Wl,-z,defs) -o $@ $(OPS_OBJ) $(ARCHIVE) $(LDFLAGS) $(SYSTEM_LIBS) $(SANITIZE)
+	    $(if $(SANITIZE)$(EXE)$(filter macos,$(SYSTEM)),$(if $(EXE),-s),-Wl,-z,defs) -o $@ $(OPS_OBJ) $(ARCHIVE) $(LDFLAGS) $(SYSTEM_LIBS) $(SANITIZE)
 
 $(BUILD)/baryon.pc: src/api/baryon.pc.in $(BUILD)/place
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@OPSDIR@|$(patsubst $(LIBDIR)%,$${libdir}%,$(OPSDIR))|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
@@ -334,7 +342,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli ops mpi wheel wheels libraries deb tar deps demo check check-all check-windows unit fuzz mutants bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
+.PHONY: all lib cli ops mpi wheel wheels libraries deb tar deps demo check check-all check-wheels check-windows unit fuzz mutants bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
         lint format docs docs-check site version examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

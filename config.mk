@@ -130,8 +130,8 @@ BY_LIBS   = $(PKG_LIBS) $(SYSTEM_LIBS) $(SANITIZE)
 # Names of what is built.
 EXE      := $(if $(filter windows,$(SYSTEM)),.exe)
 SO       := $(if $(filter macos,$(SYSTEM)),.dylib,.so)
-SONAME   := $(if $(filter windows,$(SYSTEM)),baryon.dll,libbaryon.so.$(ABI))
-OPS_NAME := $(if $(filter windows,$(SYSTEM)),baryon_ops.dll,libbaryon_ops.so)
+SONAME   := $(if $(filter windows,$(SYSTEM)),baryon.dll,$(if $(filter macos,$(SYSTEM)),libbaryon.$(ABI).dylib,libbaryon.so.$(ABI)))
+OPS_NAME := $(if $(filter windows,$(SYSTEM)),baryon_ops.dll,libbaryon_ops$(SO))
 
 # What is not there, in words; empty when everything is.
 MISSING = $(strip $(if $(SYSTEM),$(shell command -v $(firstword $(CC)) >/dev/null || echo $(firstword $(CC))),\

@@ -61,7 +61,7 @@ windows | xz-utils              | command -v xz                              | u
 wheels  | bzip2                 | command -v bzip2                           | unpacks sources of the libraries that are linked in
 wheels  | xz-utils              | command -v xz                              | unpacks them
 chroots | debootstrap           | command -v debootstrap                     | makes empty systems, to install wheels in
-chroots | qemu-user             | command -v qemu-aarch64                    | runs the wheel for aarch64
+chroots | musl                  | compgen -G "/lib/ld-musl-*"                | runs the program for musl
 mpi     | libopenmpi-dev        | command -v mpicc.openmpi                   | calibration by several ranks
 mpi     | openmpi-bin           | command -v mpirun.openmpi                  | starts the ranks
 mpi     | libmpich-dev          | command -v mpicc.mpich                     | the same with another MPI
@@ -289,6 +289,21 @@ install_cross_cmocka() {
   rm -rf "$apt"
 }
 
+# ---- An emulator of aarch64, new enough for the ONNX Runtime of that machine: Debian 12 has 7.2, which is not
+
+install_emulator() {
+  local apt deb machine
+  [[ ! -e $1/qemu-aarch64 ]] || return 0
+  [[ -x /usr/bin/apt-get && -e $keyring ]] || die "put qemu-aarch64, version 10 or newer, into $1"
+  say "qemu for aarch64, from Debian's qemu-user ($header_suite)"
+  machine=$(dpkg --print-architecture)
+  download_package "$header_suite" qemu-user
+  dpkg-deb -x "$deb" "$apt/unpacked"
+  mkdir -p "$1"
+  cp -L "$apt/unpacked/usr/bin/qemu-aarch64" "$1"
+  rm -rf "$apt"
+}
+
 install_packages "$@"
 if [[ -n ${ONNXRUNTIME_ROOT:-} ]]; then
   [[ -n $(find -L "$ONNXRUNTIME_ROOT/include" -name onnxruntime_c_api.h 2>/dev/null) ]] ||
@@ -309,6 +324,9 @@ fi
 if [[ " $* " == *" wheels "* ]]; then
   make_venv
   install_zig "$DEPS/zig"
+fi
+if [[ " $* " == *" chroots "* ]]; then
+  install_emulator "$DEPS/qemu"
 fi
 if [[ " $* " == *" site "* ]]; then
   install_site_packages
