@@ -170,8 +170,8 @@ def inside(root, script):
     """A command that runs a script there; what is mounted for it goes away with it."""
     mounts = f"mount --rbind /dev {root}/dev && mount -t proc proc {root}/proc && exec chroot {root} "
     keep = " ".join(f'{name}="${name}"' for name in ("http_proxy", "https_proxy", "PIP_INDEX_URL") if os.environ.get(name))
-    environment = f"env -i HOME=/root LANG=C.UTF-8 PATH=/root/new/bin:/usr/bin:/bin {keep} "
-    return ["unshare", "--mount", "sh", "-c", mounts + environment + 'sh -c "$1"', "sh", "cd /root/work\n" + script]
+    environment = f"env -i HOME=/srv LANG=C.UTF-8 PATH=/srv/new/bin:/usr/bin:/bin {keep} "
+    return ["unshare", "--mount", "sh", "-c", mounts + environment + 'sh -c "$1"', "sh", "cd /srv/try\n" + script]
 
 
 def place_samples(folder):
@@ -187,18 +187,18 @@ def try_suite(score, suite):
     root = ROOTS / suite
     if not score.check(debootstrap(suite, root), f"{suite}: debootstrap"):
         return
-    place_samples(root / "root/work")
-    shutil.rmtree(root / "root/new", ignore_errors=True)
+    place_samples(root / "srv/try")
+    shutil.rmtree(root / "srv/new", ignore_errors=True)
     wheel = wheel_of(NATIVE)
-    shutil.copy(wheel, root / "root/work")
+    shutil.copy(wheel, root / "srv/try")
     # Where this machine's own pip has certificates and a configuration, that system's has them too.
     for path in ("/etc/resolv.conf", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt"):
         if Path(path).exists():
             shutil.copy(path, root / path[1:])
     shell, python = blocks()
-    (root / "root/work/quick.sh").write_text(shell, "utf-8")
-    (root / "root/work/quick.py").write_text(python, "utf-8")
-    steps = {"install": f"python3 -m venv /root/new && pip install ./{wheel.name} onnxruntime",
+    (root / "srv/try/quick.sh").write_text(shell, "utf-8")
+    (root / "srv/try/quick.py").write_text(python, "utf-8")
+    steps = {"install": f"python3 -m venv /srv/new && pip install ./{wheel.name} onnxruntime",
              "shell": "sh quick.sh && test -s small.onnx -a -s report.html", "python": "python quick.py && test -s a8w8.onnx"}  # fmt: skip
     took = {}
     for name, script in steps.items():
@@ -206,7 +206,7 @@ def try_suite(score, suite):
         if not score.check(done.returncode == 0, f"{suite}: {name}: {done.stdout[-1500:]} {done.stderr[-1500:]}"):
             return
     told = run(*inside(root, "baryon version; python3 --version; ldd --version | head -1")).stdout
-    site = next((root / "root/new/lib").glob("python*/site-packages"))
+    site = next((root / "srv/new/lib").glob("python*/site-packages"))
     size = sum(path.stat().st_size for path in site.glob("baryon*/**/*") if path.is_file() and path.suffix != ".pyc")
     score.check(size < LIMIT, f"{suite}: {size} bytes installed")
     runtime = re.search(r"ONNX Runtime +(\S+)", told)[1]

@@ -77,8 +77,7 @@ char *strerror_l(int code, locale_t locale);
 #define BY_ORT_STEM "libonnxruntime."
 #define BY_OPS_NAME "libbaryon_ops.dylib"
 #define BY_BLAS_NAMES                                                                              \
-    "libopenblas.dylib", "/opt/homebrew/opt/openblas/lib/libopenblas.dylib",                       \
-        "/System/Library/Frameworks/Accelerate.framework/Accelerate"
+    "libopenblas.dylib", "/System/Library/Frameworks/Accelerate.framework/Accelerate"
 #define BY_MPI_LIBRARY_END ".dylib"
 
 #endif
