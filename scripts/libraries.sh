@@ -65,7 +65,7 @@ compile() {
   objects=()
   for file in "$@"; do
     # shellcheck disable=SC2086  # several words
-    $cc -O2 -fPIC -w "${flags[@]}" -c "$file" -o "${file%.c}.o"
+    $cc -O2 -fPIC -fvisibility=hidden -w "${flags[@]}" -c "$file" -o "${file%.c}.o" || exit # what calls it is in a condition
     objects+=("${file%.c}.o")
   done
 }
@@ -77,14 +77,15 @@ archive() {
 }
 
 build_libz() {
-  compile -DHAVE_UNISTD_H -- adler32.c compress.c crc32.c deflate.c infback.c inffast.c inflate.c inftrees.c trees.c uncompr.c zutil.c
+  # macOS has fdopen(), which they do not know; nor do those of libpng, that its math.h is that of others.
+  compile -DHAVE_UNISTD_H -Dfdopen=fdopen -- adler32.c compress.c crc32.c deflate.c infback.c inffast.c inflate.c inftrees.c trees.c uncompr.c zutil.c
   archive libz.a
   cp zlib.h zconf.h "$folder/include"
 }
 
 build_libpng() {
   cp scripts/pnglibconf.h.prebuilt pnglibconf.h
-  compile "-I$folder/include" -DPNG_ARM_NEON_OPT=0 -- png.c pngerror.c pngget.c pngmem.c pngpread.c pngread.c pngrio.c pngrtran.c \
+  compile "-I$folder/include" -DPNG_ARM_NEON_OPT=0 -include math.h -- png.c pngerror.c pngget.c pngmem.c pngpread.c pngread.c pngrio.c pngrtran.c \
     pngrutil.c pngset.c pngtrans.c pngwio.c pngwrite.c pngwtran.c pngwutil.c
   archive libpng.a
   cp png.h pngconf.h pnglibconf.h "$folder/include"
@@ -148,7 +149,6 @@ HEADER
 build_libcmocka() {
   cat >config.h <<'HEADER'
 #define HAVE_INTTYPES_H 1
-#define HAVE_MALLOC_H 1
 #define HAVE_SIGNAL_H 1
 #define HAVE_SNPRINTF 1
 #define HAVE_STDINT_H 1
@@ -163,6 +163,8 @@ build_libcmocka() {
 #define HAVE_VSNPRINTF 1
 #define HAVE_STRUCT_TIMESPEC 1
 HEADER
+  # shellcheck disable=SC2086
+  ! echo '#include <malloc.h>' | $cc -E - >/dev/null 2>&1 || echo '#define HAVE_MALLOC_H 1' >>config.h
   compile -I. -Iinclude -DHAVE_CONFIG_H -D__USE_MINGW_ANSI_STDIO=1 -- src/cmocka.c
   archive libcmocka.a
   cp include/cmocka*.h "$folder/include"

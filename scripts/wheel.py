@@ -30,7 +30,7 @@ License: MIT AND {libraries}
 Requires-Python: >=3.9
 Requires-Dist: numpy
 Provides-Extra: run
-Requires-Dist: onnxruntime>=1.20; extra == 'run'
+Requires-Dist: onnxruntime>=1.19; extra == 'run'
 Description-Content-Type: text/markdown
 
 Baryon is under the MIT licence. In `baryon/lib` {place}, with licences of their own; their texts are beside this file, in `licenses`:

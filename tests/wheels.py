@@ -2,6 +2,7 @@
 """Looks at the wheels of `make wheels`, installs them in empty systems, and runs the quick start there.
 
     tests/wheels.py [--record FILE] [PART...]      parts: files again chroots aarch64 musl
+    tests/wheels.py --fast      builds that for this machine and looks at it, where zig is installed
 
 files: size, systems that they are for (auditwheel), licences, list of parts. again: one of them is built a second
 time, elsewhere (LONG=1: all). chroots: Debian 11 to 13 with pip, as root; the blocks of the README run. aarch64:
@@ -26,14 +27,13 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 DEPS = ROOT / "build/deps"
-WHEELS = ROOT / "build/wheels"
 WORK = ROOT / "build/check-wheels"
 ROOTS = ROOT / "build/chroots"
 LIMIT = 20 << 20  # bytes installed
 SUITES = ("bullseye", "bookworm", "trixie")
 NATIVE, FOREIGN = "manylinux-x86_64", "manylinux-aarch64"
 MODEL, SIZE = "ppocr_cls", "192x48"
-FAST_UNITS = "str mem map json team err place save half dtype_paths sketch sketch_paths fold weights ops_tanh descent_paths".split()
+FAST_UNITS = "str mem map json team err place save half dtype_paths sketch fold weights ops_tanh descent_paths".split()
 # Quantized by both machines: name, options. Without samples, and with statistics that one of them wrote.
 SAME = [
     ("weights", ["--preset", "XINT8", "--approach", "weights"]),
@@ -101,6 +101,14 @@ def audited(wheel):
     return told[1] if told else done.stdout + done.stderr
 
 
+def needed(wheel, member):
+    """Names of the libraries that a file in it asks for."""
+    path = WORK / "member"
+    with zipfile.ZipFile(wheel) as file:
+        path.write_bytes(file.read(member))
+    return re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", path).stdout)
+
+
 def looks_right(score, wheel):
     tag = wheel.stem.split("-")[-1]
     with zipfile.ZipFile(wheel) as file:
@@ -120,29 +128,39 @@ def looks_right(score, wheel):
     wanted = "PE" if "win" in tag[:3] else "Mach-O" if "macos" in tag else "ELF"
     score.check(len(programs) == 3 and kinds == {wanted}, f"{wheel.name}: {sorted(programs)} {kinds}")
     score.check(not any(str(ROOT).encode() in bytes_ for bytes_ in programs.values()), f"{wheel.name}: names {ROOT}")
-    if "linux" in tag:
+    if "manylinux" in tag:
         told = audited(wheel)
         score.check(told == tag.split(".")[0], f"{wheel.name}: auditwheel says {told}")
+    if "musllinux" in tag:
+        told = sorted({one for path in programs for one in needed(wheel, path)})
+        score.check(told == ["libc.so"], f"{wheel.name}: asks for {told}")
     score.note(wheel.name, f"{wheel.stat().st_size / 2**20:.1f} MiB, {size / 2**20:.1f} MiB installed")
 
 
+def built():
+    """All wheels that are there, of the newest build."""
+    return sorted(path for path in ROOT.glob("build/*/wheel/*.whl") if path.parts[-3] != "windows")
+
+
 def files(score):
-    wheels = sorted(WHEELS.glob("*.whl"))
+    wheels = built()
     score.check(wheels, "no wheels: make wheels")
     for wheel in wheels:
         looks_right(score, wheel)
+    for path in sorted([*ROOT.glob("build/deb/*.deb"), *ROOT.glob("build/baryon-*.tar.gz")]):  # of tests/packages.sh
+        score.note(path.name, f"{path.stat().st_size / 2**20:.2f} MiB")
 
 
 def again(score):
     """Built elsewhere, by a compiler that remembers nothing, it has the same bytes."""
-    flavours = [path.parts[-3] for path in sorted(ROOT.glob("build/*/wheel/*.whl")) if "linux" in str(path) or "macos" in str(path)]
+    flavours = [path.parts[-3] for path in built()]
     for flavour in flavours if os.environ.get("LONG") else [NATIVE]:
         folder = WORK / "again" / flavour
         shutil.rmtree(folder, ignore_errors=True)
-        built = make(f"FLAVOUR={flavour}", f"BUILD={folder}", f"ZIG_GLOBAL_CACHE_DIR={folder}/zig", "wheel")
+        done = make(f"FLAVOUR={flavour}", f"BUILD={folder}", f"ZIG_GLOBAL_CACHE_DIR={folder}/zig", "wheel")
         other = sorted((folder / "wheel").glob("*.whl"))
         sums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (wheel_of(flavour), *other)]
-        if score.check(built and len(sums) == 2 and sums[0] == sums[1], f"{flavour} twice: {sums}"):
+        if score.check(done and len(sums) == 2 and sums[0] == sums[1], f"{flavour} twice: {sums}"):
             score.note(f"{flavour} built twice", f"the same bytes, sha256 {sums[0]}")
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -265,13 +283,16 @@ def quantizations(score, folder, program, environment):
     return digests, time.monotonic() - begin
 
 
-def foreign_units(score, emulator):
-    built = make(f"FLAVOUR={FOREIGN}", "units")
-    names = sorted((ROOT / f"build/{FOREIGN}/tests/unit").glob("test_*"))
-    programs = [path for path in names if not path.suffix and (os.environ.get("LONG") or path.name[5:] in FAST_UNITS)]
-    done = run("tests/run_programs.py", "--build", f"build/{FOREIGN}", "--seconds", "1200", "--under", " ".join(emulator), *programs, cwd=ROOT)
-    counts = re.findall(r"^(\d+) passed, (\d+) failed$", done.stdout, re.M)
-    if score.check(built and counts and counts[-1][1] == "0", f"unit tests for aarch64: {done.stdout[-3000:]}"):
+def foreign_units(score, emulator, environment):
+    folder = f"build/{FOREIGN}"
+    chosen = [f"{folder}/tests/unit/test_{name}" for name in FAST_UNITS]
+    done = make(f"FLAVOUR={FOREIGN}", *(["units"] if os.environ.get("LONG") else chosen))
+    built = sorted((ROOT / folder / "tests/unit").glob("test_*"))
+    programs = [path for path in built if not path.suffix and (os.environ.get("LONG") or path.name[5:] in FAST_UNITS)]
+    told = run("tests/run_programs.py", "--build", f"build/{FOREIGN}", "--seconds", "1200", "--under", " ".join(emulator), *programs,
+               cwd=ROOT, env=environment)
+    counts = re.findall(r"^(\d+) passed, (\d+) failed$", told.stdout, re.M)
+    if score.check(done and counts and counts[-1][1] == "0", f"unit tests for aarch64: {told.stdout[-3000:]}"):
         score.note("unit tests for aarch64", f"{counts[-1][0]} passed, {len(programs)} programs")
 
 
@@ -284,20 +305,20 @@ def aarch64(score):
     if not score.check(root, "Debian for aarch64"):
         return
     emulated = [str(emulator), "-L", str(root)]
-    foreign_units(score, emulated)
     site, installed = foreign_packages(root)
     if not score.check(installed, "pip install for aarch64"):
         return
     told = run(*emulated, "-E", f"PYTHONPATH={site}", root / "usr/bin/python3.11", "-c", "import baryon; print(len(baryon.presets()))")
     score.check(told.returncode == 0 and int(told.stdout) > 50, f"Python of aarch64: {told.stderr[-1000:]}")
+    foreign = {**os.environ, "BARYON_CBLAS": "own", "BARYON_ONNXRUNTIME": str(site / "onnxruntime/capi")}
+    foreign_units(score, emulated, foreign)
     folder = WORK / "same"
     place_samples(folder)
     own = {**os.environ, "BARYON_CBLAS": "own", "BARYON_ONNXRUNTIME": str(DEPS / "onnxruntime/lib")}
     native = [str(ROOT / f"build/{NATIVE}/wheel/baryon")]
     run(*native, "calibrate", "model.onnx", "-o", "model.stats", "--data", "pictures", "--size", SIZE, cwd=folder, env=own)
     here, _ = quantizations(score, folder, native, own)
-    there, seconds = quantizations(score, folder, [*emulated, str(site / "baryon/lib/baryon")],
-                                   {**own, "BARYON_ONNXRUNTIME": str(site / "onnxruntime/capi")})  # fmt: skip
+    there, seconds = quantizations(score, folder, [*emulated, str(site / "baryon/lib/baryon")], foreign)
     for name, _ in SAME:
         score.check(name in here and here[name] == there.get(name), f"{name}: other bytes on aarch64 than on x86-64")
     score.note(f"aarch64 under qemu: {', '.join(name for name, _ in SAME)}", f"quantized in {seconds:.0f} s, bytes as on x86-64")
@@ -349,7 +370,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="PART")
     parser.add_argument("--record", type=Path, help="the page that has times and sizes")
+    parser.add_argument("--fast", action="store_true")
     options = parser.parse_args()
+    if options.fast and not (DEPS / "zig").exists():
+        print("left out, missing: zig; scripts/deps.sh wheels installs it")
+        return 0
+    if options.fast:
+        options.parts = ["files"] if make(f"FLAVOUR={NATIVE}", "libraries") and make(f"FLAVOUR={NATIVE}", "wheel") else []
     WORK.mkdir(parents=True, exist_ok=True)
     score = Score()
     for part in options.parts:
@@ -357,6 +384,7 @@ def main():
     if options.record and not score.failed:
         rows = "\n".join(f"| {what} | {value} |" for what, value in score.rows)
         options.record.write_text(PAGE.format(date=time.strftime("%Y-%m-%d"), machine=processor(), rows=rows), "utf-8")
+    score.check(options.parts, "the wheel is built")
     print(f"{score.passed} passed, {score.failed} failed")
     return 1 if score.failed else 0
 

@@ -2,6 +2,7 @@
 #include "port/macos/posix.h"
 
 #include <errno.h>
+#include <sys/sendfile.h>
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
 {

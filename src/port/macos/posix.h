@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -34,10 +33,8 @@ int fallocate(int fd, int mode, off_t at, off_t size);
 int posix_fallocate(int fd, off_t at, off_t size);
 int sync_file_range(int fd, off_t at, off_t size, unsigned flags);
 
-/* The kernel copies nothing here: both fail with ENOSYS, and the caller writes. */
-#define sendfile by_mac_sendfile
+/* The kernel copies nothing here: it fails with ENOSYS, and the caller writes. */
 ssize_t copy_file_range(int in, off_t *from, int out, off_t *to, size_t size, unsigned flags);
-ssize_t sendfile(int out, int in, off_t *from, size_t size);
 
 /* --- Machine: nobody can be bound to processors --- */
 
