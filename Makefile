@@ -57,12 +57,9 @@ wheel: $(IN_WHEEL) ## the Python package with the libraries and the program, in 
 WHEELS := $(ZIG_FLAVOURS) windows
 wheels: ## for all systems, in build/wheels; WHEELS=manylinux-aarch64: for that alone
 	@scripts/deps.sh wheels $(filter windows,$(WHEELS))
-	$(HERE) $(addprefix wheel-of-,$(WHEELS))
-
-wheel-of-%:
-	$(HERE) FLAVOUR=$* libraries
-	$(HERE) FLAVOUR=$* wheel
-	@mkdir -p build/wheels && cp build/$*/wheel/*.whl build/wheels
+	@mkdir -p build/wheels
+	@for f in $(WHEELS); do make="$(MAKE) --no-print-directory -s FLAVOUR=$$f"; \
+	    $$make libraries && $$make wheel && cp build/$$f/wheel/*.whl build/wheels || exit; done
 
 libraries: ## those that a build for another system links: FLAVOUR=windows, into build/deps/windows
 	@scripts/libraries.sh $(DEPS) $(LIBRARIES) '$(CC)' '$(AR)' $(SYSTEM)
@@ -74,7 +71,7 @@ check-windows: ## tests of the build for Windows, under Wine
 
 check-wheels: ## installs the wheels in empty systems and runs them there, that for aarch64 under qemu
 	@scripts/deps.sh wheels chroots
-	$(HERE) wheels all
+	$(HERE) WHEELS="$(ZIG_FLAVOURS)" wheels
 	@tests/zoo/fetch.sh
 	@tests/wheels.py
 
