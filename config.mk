@@ -4,12 +4,32 @@ PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 OPSDIR  ?= $(LIBDIR)
 DESTDIR ?=
+DEPS    ?= build/deps
+
+# Systems that zig builds for, from any: FLAVOUR=manylinux-x86_64. glibc 2.17 is that of 2014.
+ZIG ?= $(abspath $(DEPS)/zig/ziglang/zig)
+TARGET_manylinux-x86_64     := x86_64-linux-gnu.2.17
+TARGET_manylinux-aarch64    := aarch64-linux-gnu.2.17
+TARGET_musllinux-x86_64     := x86_64-linux-musl
+TARGET_musllinux-aarch64    := aarch64-linux-musl
+TARGET_macos-arm64          := aarch64-macos.11.0
+# What pip calls them.
+WHEEL_TAG_manylinux-x86_64  := manylinux_2_17_x86_64.manylinux2014_x86_64
+WHEEL_TAG_manylinux-aarch64 := manylinux_2_17_aarch64.manylinux2014_aarch64
+WHEEL_TAG_musllinux-x86_64  := musllinux_1_2_x86_64
+WHEEL_TAG_musllinux-aarch64 := musllinux_1_2_aarch64
+WHEEL_TAG_macos-arm64       := macosx_11_0_arm64
+WHEEL_TAG_windows           := win_amd64
+ZIG_FLAVOURS := $(patsubst TARGET_%,%,$(filter TARGET_%,$(.VARIABLES)))
+# Folders of src/port that a system takes beside its own: the sort of others keeps no order.
+PORTS_manylinux := zig
+PORTS_musllinux := zig stable
+PORTS_macos     := stable
 
 # A flavour is built by the same rules in a folder of its own: make FLAVOUR=asan cli
 FLAVOUR  ?=
-FLAVOURS := asan tsan clang faults fuzz aarch64 windows
+FLAVOURS := asan tsan clang faults fuzz aarch64 windows $(ZIG_FLAVOURS)
 BUILD   ?= build$(FLAVOUR:%=/%)
-DEPS    ?= build/deps
 VENV    ?= build/venv
 ZOO     ?= build/zoo
 
@@ -18,7 +38,7 @@ CC      := gcc
 endif
 AR      ?= ar
 NM      ?= nm
-CFLAGS  ?= -O2 -g
+CFLAGS  ?= -O2$(if $(TARGET_$(FLAVOUR)),, -g)
 # SANITIZE=-fsanitize=... and EXTRA_CFLAGS=... come on top.
 ifeq ($(FLAVOUR),asan)
 SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -40,6 +60,7 @@ LDFLAGS  ?= -L$(DEPS)/aarch64 -Wl,-rpath,$(abspath $(DEPS)/aarch64)
 FAST_LINK :=
 else ifeq ($(FLAVOUR),windows)
 SYSTEM   := windows
+PORTS    := windows stable
 CC       := x86_64-w64-mingw32-gcc
 AR       := x86_64-w64-mingw32-ar
 NM       := x86_64-w64-mingw32-nm
@@ -49,6 +70,20 @@ EXTRA_CFLAGS ?= -include src/port/windows/posix.h -isystem src/port/windows/incl
             -D_stdcall=__stdcall \
             -Wno-format -Wno-format-extra-args -Wno-float-conversion -Wno-shadow
 # Warnings about the code are those of the build for Linux: here headers differ.
+WERROR   ?=
+FAST_LINK :=
+else ifneq ($(TARGET_$(FLAVOUR)),)
+SYSTEM   := $(firstword $(subst -, ,$(FLAVOUR)))
+export ZIG_GLOBAL_CACHE_DIR := $(abspath build/zig)
+export ZIG_LOCAL_CACHE_DIR := $(ZIG_GLOBAL_CACHE_DIR)
+CC       := $(ZIG) cc -target $(TARGET_$(FLAVOUR))
+AR       := $(ZIG) ar
+NM       := $(ZIG) nm
+# A program without the C library's own loader loads nothing.
+LDFLAGS  ?= $(if $(filter musllinux,$(SYSTEM)),-dynamic)
+PORTS    := $(SYSTEM) $(PORTS_$(SYSTEM))
+EXTRA_CFLAGS ?= -include src/port/$(SYSTEM)/posix.h $(addprefix -isystem ,$(wildcard src/port/$(SYSTEM)/include)) \
+            -fno-sanitize=undefined -Wno-enum-float-conversion -Wno-sign-conversion
 WERROR   ?=
 FAST_LINK :=
 else ifneq ($(FLAVOUR),)
@@ -94,8 +129,9 @@ BY_LIBS   = $(PKG_LIBS) $(SYSTEM_LIBS) $(SANITIZE)
 
 # Names of what is built.
 EXE      := $(if $(filter windows,$(SYSTEM)),.exe)
-SONAME   := $(if $(filter windows,$(SYSTEM)),baryon.dll,libbaryon.so.$(ABI))
-OPS_NAME := $(if $(filter windows,$(SYSTEM)),baryon_ops.dll,libbaryon_ops.so)
+SO       := $(if $(filter macos,$(SYSTEM)),.dylib,.so)
+SONAME   := $(if $(filter windows,$(SYSTEM)),baryon.dll,$(if $(filter macos,$(SYSTEM)),libbaryon.$(ABI).dylib,libbaryon.so.$(ABI)))
+OPS_NAME := $(if $(filter windows,$(SYSTEM)),baryon_ops.dll,libbaryon_ops$(SO))
 
 # What is not there, in words; empty when everything is.
 MISSING = $(strip $(if $(SYSTEM),$(shell command -v $(firstword $(CC)) >/dev/null || echo $(firstword $(CC))),\

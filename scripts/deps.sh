@@ -7,6 +7,8 @@
 #   scripts/deps.sh site           also what `make site` needs
 #   scripts/deps.sh package        also what `make deb` needs
 #   scripts/deps.sh windows        what `make check-windows` needs
+#   scripts/deps.sh wheels         what `make wheels` needs for other Linuxes and macOS
+#   scripts/deps.sh wheels chroots what `make check-wheels` needs
 #   scripts/deps.sh mpi            also both MPIs, and what starts the parts of a calibration
 #
 # Debian packages come by apt (as root, or with sudo). ONNX Runtime goes to
@@ -56,6 +58,10 @@ windows | gcc-mingw-w64-x86-64  | command -v x86_64-w64-mingw32-gcc          | c
 windows | wine                  | command -v wine                            | runs programs for Windows
 windows | bzip2                 | command -v bzip2                           | unpacks sources of the libraries that are linked in
 windows | xz-utils              | command -v xz                              | unpacks them
+wheels  | bzip2                 | command -v bzip2                           | unpacks sources of the libraries that are linked in
+wheels  | xz-utils              | command -v xz                              | unpacks them
+chroots | debootstrap           | command -v debootstrap                     | makes empty systems, to install wheels in
+chroots | musl                  | compgen -G "/lib/ld-musl-*"                | runs the program for musl
 mpi     | libopenmpi-dev        | command -v mpicc.openmpi                   | calibration by several ranks
 mpi     | openmpi-bin           | command -v mpirun.openmpi                  | starts the ranks
 mpi     | libmpich-dev          | command -v mpicc.mpich                     | the same with another MPI
@@ -186,6 +192,16 @@ install_site_packages() {
   cp docs/site/requirements.txt "$SITE_VENV/requirements.txt"
 }
 
+# ---- A compiler for other systems
+
+install_zig() {
+  cmp -s scripts/wheels.txt "$1/requirements.txt" && return 0
+  say "zig and auditwheel, as pinned in scripts/wheels.txt: $1"
+  rm -rf "$1"
+  scripts/pip.sh install --no-deps --require-hashes --only-binary=:all: --target "$1" --requirement scripts/wheels.txt
+  cp scripts/wheels.txt "$1/requirements.txt"
+}
+
 # The machine's own mirror of Debian: where its sources have the main packages.
 debian_mirror() {
   # shellcheck disable=SC2016  # the $ are apt's
@@ -273,6 +289,21 @@ install_cross_cmocka() {
   rm -rf "$apt"
 }
 
+# ---- An emulator of aarch64, new enough for the ONNX Runtime of that machine: Debian 12 has 7.2, which is not
+
+install_emulator() {
+  local apt deb machine
+  [[ ! -e $1/qemu-aarch64 ]] || return 0
+  [[ -x /usr/bin/apt-get && -e $keyring ]] || die "put qemu-aarch64, version 10 or newer, into $1"
+  say "qemu for aarch64, from Debian's qemu-user ($header_suite)"
+  machine=$(dpkg --print-architecture)
+  download_package "$header_suite" qemu-user
+  dpkg-deb -x "$deb" "$apt/unpacked"
+  mkdir -p "$1"
+  cp -L "$apt/unpacked/usr/bin/qemu-aarch64" "$1"
+  rm -rf "$apt"
+}
+
 install_packages "$@"
 if [[ -n ${ONNXRUNTIME_ROOT:-} ]]; then
   [[ -n $(find -L "$ONNXRUNTIME_ROOT/include" -name onnxruntime_c_api.h 2>/dev/null) ]] ||
@@ -289,6 +320,13 @@ fi
 if [[ " $* " == *" windows "* ]]; then
   make_venv
   install_windows_runtime "$DEPS/windows/onnxruntime"
+fi
+if [[ " $* " == *" wheels "* ]]; then
+  make_venv
+  install_zig "$DEPS/zig"
+fi
+if [[ " $* " == *" chroots "* ]]; then
+  install_emulator "$DEPS/qemu"
 fi
 if [[ " $* " == *" site "* ]]; then
   install_site_packages

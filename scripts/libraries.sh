@@ -10,15 +10,15 @@ set -euo pipefail
 deps=$1 folder=$(realpath -m "$2") cc=$3 ar=$4 system=${5:-}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# sha256 | file | package
+# sha256 | file | package | library
 pinned=$(cat <<'TABLE'
-f0ccd8242d55e2fd74b16ba518359151f6f8383ff8aef4976e48393f77bba8b6 cmocka_1.1.5.orig.tar.xz cmocka
-254f3642b04e309fee775123133c6464181addc150499561020312ec61c1bf7c libjpeg-turbo_2.1.5.orig.tar.gz libjpeg-turbo
-a00e9d2f2f664186e4202db9299397f851aea71b36a35e74910b8820e380d441 libpng1.6_1.6.39.orig.tar.gz libpng1.6
-fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e libyaml_0.2.5.orig.tar.gz libyaml
-be8670a55198bc57485a6a8ae4b497d7db98ea25f90968585b7eb07d94c6a7dd tre_0.8.0.orig.tar.gz tre
-3bb6b7d6f30c591dd65aaaff1c8b7a5b94d81687998ca9400082c739a690436c xxhash_0.8.1.orig.tar.gz xxhash
-71feb7947e3c00ef125f83b79a4e529bde31171e5babe48b391f06758d1ab0a1 zlib_1.2.13.dfsg.orig.tar.bz2 zlib
+f0ccd8242d55e2fd74b16ba518359151f6f8383ff8aef4976e48393f77bba8b6 cmocka_1.1.5.orig.tar.xz cmocka libcmocka
+254f3642b04e309fee775123133c6464181addc150499561020312ec61c1bf7c libjpeg-turbo_2.1.5.orig.tar.gz libjpeg-turbo libturbojpeg
+a00e9d2f2f664186e4202db9299397f851aea71b36a35e74910b8820e380d441 libpng1.6_1.6.39.orig.tar.gz libpng1.6 libpng
+fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e libyaml_0.2.5.orig.tar.gz libyaml libyaml
+be8670a55198bc57485a6a8ae4b497d7db98ea25f90968585b7eb07d94c6a7dd tre_0.8.0.orig.tar.gz tre libtre
+3bb6b7d6f30c591dd65aaaff1c8b7a5b94d81687998ca9400082c739a690436c xxhash_0.8.1.orig.tar.gz xxhash libxxhash
+71feb7947e3c00ef125f83b79a4e529bde31171e5babe48b391f06758d1ab0a1 zlib_1.2.13.dfsg.orig.tar.bz2 zlib libz
 TABLE
 )
 
@@ -65,7 +65,7 @@ compile() {
   objects=()
   for file in "$@"; do
     # shellcheck disable=SC2086  # several words
-    $cc -O2 -fPIC -w "${flags[@]}" -c "$file" -o "${file%.c}.o"
+    $cc -O2 -fPIC -fvisibility=hidden -w "${flags[@]}" -c "$file" -o "${file%.c}.o" || exit # what calls it is in a condition
     objects+=("${file%.c}.o")
   done
 }
@@ -76,35 +76,36 @@ archive() {
   $ar rcs "$folder/lib/$1" "${objects[@]}"
 }
 
-build_zlib() {
-  compile -DHAVE_UNISTD_H -- adler32.c compress.c crc32.c deflate.c infback.c inffast.c inflate.c inftrees.c trees.c uncompr.c zutil.c
+build_libz() {
+  # macOS has fdopen(), which they do not know; nor do those of libpng, that its math.h is that of others.
+  compile -DHAVE_UNISTD_H -Dfdopen=fdopen -- adler32.c compress.c crc32.c deflate.c infback.c inffast.c inflate.c inftrees.c trees.c uncompr.c zutil.c
   archive libz.a
   cp zlib.h zconf.h "$folder/include"
 }
 
 build_libpng() {
   cp scripts/pnglibconf.h.prebuilt pnglibconf.h
-  compile "-I$folder/include" -DPNG_ARM_NEON_OPT=0 -- png.c pngerror.c pngget.c pngmem.c pngpread.c pngread.c pngrio.c pngrtran.c \
+  compile "-I$folder/include" -DPNG_ARM_NEON_OPT=0 -include math.h -- png.c pngerror.c pngget.c pngmem.c pngpread.c pngread.c pngrio.c pngrtran.c \
     pngrutil.c pngset.c pngtrans.c pngwio.c pngwrite.c pngwtran.c pngwutil.c
   archive libpng.a
   cp png.h pngconf.h pnglibconf.h "$folder/include"
 }
 
-build_yaml() {
+build_libyaml() {
   compile -Iinclude -DYAML_DECLARE_STATIC -DYAML_VERSION_MAJOR=0 -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 \
     '-DYAML_VERSION_STRING="0.2.5"' -- src/api.c src/dumper.c src/emitter.c src/loader.c src/parser.c src/reader.c src/scanner.c src/writer.c
   archive libyaml.a
   cp include/yaml.h "$folder/include"
 }
 
-build_xxhash() {
+build_libxxhash() {
   compile -- xxhash.c
   archive libxxhash.a
   cp xxhash.h xxh3.h "$folder/include"
 }
 
 # Without its vector code, which decodes to the same values and requires an assembler.
-build_jpeg() {
+build_libturbojpeg() {
   local bits=8
   sed -e 's/@JPEG_LIB_VERSION@/62/; s/@VERSION@/2.1.5/; s/@LIBJPEG_TURBO_VERSION_NUMBER@/2001005/' \
     -e "s/@BITS_IN_JSAMPLE@/$bits/" -e 's/#cmakedefine \(C_ARITH\|D_ARITH\|MEM_SRCDST\)[A-Z_]*.*/#define \1_CODING_SUPPORTED 1/' \
@@ -122,7 +123,7 @@ build_jpeg() {
   cp turbojpeg.h "$folder/include"
 }
 
-build_tre() {
+build_libtre() {
   cat >config.h <<'HEADER'
 #define HAVE_SYS_TYPES_H 1
 #define TRE_REGEX_T_FIELD value
@@ -145,10 +146,10 @@ HEADER
 HEADER
 }
 
-build_cmocka() {
+build_libcmocka() {
+  sed -i 's/^#if !defined(_UINTPTR_T) .*/#include <stdint.h>\n#if 0/' include/cmocka.h # it guesses a type that musl has too
   cat >config.h <<'HEADER'
 #define HAVE_INTTYPES_H 1
-#define HAVE_MALLOC_H 1
 #define HAVE_SIGNAL_H 1
 #define HAVE_SNPRINTF 1
 #define HAVE_STDINT_H 1
@@ -163,6 +164,8 @@ build_cmocka() {
 #define HAVE_VSNPRINTF 1
 #define HAVE_STRUCT_TIMESPEC 1
 HEADER
+  # shellcheck disable=SC2086
+  ! echo '#include <malloc.h>' | $cc -E - >/dev/null 2>&1 || echo '#define HAVE_MALLOC_H 1' >>config.h
   compile -I. -Iinclude -DHAVE_CONFIG_H -D__USE_MINGW_ANSI_STDIO=1 -- src/cmocka.c
   archive libcmocka.a
   cp include/cmocka*.h "$folder/include"
@@ -182,14 +185,20 @@ mkdir -p "$sources"
 fetch "$sources"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-build() { [[ -e $folder/lib/$3 ]] || (mkdir "$work/$2" && cd "$work/$2" && tar --strip-components=1 -xf "$sources"/$1 && "build_$2" && keep_licence "${3%.a}"); }
-build zlib_*.orig.tar.bz2 zlib libz.a
-build libpng1.6_*.orig.tar.gz libpng libpng.a
-build libyaml_*.orig.tar.gz yaml libyaml.a
-build xxhash_*.orig.tar.gz xxhash libxxhash.a
-build libjpeg-turbo_*.orig.tar.gz jpeg libturbojpeg.a
-build cmocka_*.orig.tar.xz cmocka libcmocka.a
-[[ $system != windows ]] || build tre_*.orig.tar.gz tre libtre.a
-# Threads of POSIX, which the compiler's own library has.
+build() {
+  local file
+  file=$(awk -v library="$1" '$4 == library {print $2}' <<<"$pinned")
+  [[ -e $folder/lib/$1.a ]] ||
+    (mkdir "$work/$1" && cd "$work/$1" && tar --strip-components=1 -xf "$sources/$file" && "build_$1" && keep_licence "$1")
+}
+for library in libz libpng libyaml libxxhash libturbojpeg libcmocka; do build "$library"; done
+[[ $system != windows ]] || build libtre
+# For lists of parts.
+while read -r sum file package library; do
+  [[ $library == libcmocka || ! -e $folder/lib/$library.a ]] || echo "$library $file $sum $package"
+done <<<"$pinned" >"$folder/sources.txt"
+# What a compiler puts into programs: zig, its runtime library; that for Windows, threads of POSIX.
+compiler=${cc%% *}
+[[ $compiler != */zig ]] || cp "${compiler%/*}/LICENSE" "$folder/licenses/zig.txt"
 copyright=/usr/share/doc/mingw-w64-common/copyright
 [[ $system != windows || ! -e $copyright ]] || cp "$copyright" "$folder/licenses/libwinpthread.txt"

@@ -31,13 +31,13 @@ python3 scripts/sbom.py --bundled "$version" "$root/lib/libbaryon.so.$version" "
 python3 - "$root" <<'PYTHON'
 import pathlib, shutil, sys
 sys.path.insert(0, "scripts")
-import wheel
+import parts
 root = pathlib.Path(sys.argv[1])
 (root / "licences").mkdir()
 shutil.copy("LICENSE", root / "licences/baryon.txt")
-for name, path in wheel.needed(next((root / "lib").glob("libbaryon.so.*.*"))):
+for name, path in parts.needed(next((root / "lib").glob("libbaryon.so.*.*"))):
     shutil.copy(path, root / "lib" / name)
-    if found := wheel.licence(path):
+    if found := parts.licence(path):
         shutil.copy(found[1], root / "licences" / f"{found[0]}.txt")
 PYTHON
 cat >"$root/README.txt" <<TEXT

@@ -122,6 +122,7 @@ MORE_PARTS = {
     "valgrind-bad": [cases("build", "--valgrind", "--sample", "4", "tests/bad")],
     "packages": [["tests/packages.sh"]],
     "windows": [["tests/windows.py", "--fast"]],
+    "wheels": [["tests/wheels.py", "--fast"]],
     "faults": [
         make("FLAVOUR=faults", "faults", "torture"),
         units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),

@@ -28,7 +28,8 @@
     ASSET(BY_ASSET_SCRIPT, report_js, "report.js")
 
 #define ASSET(place, name, file)                                                                   \
-    extern const char by_asset_##name[], by_asset_##name##_end[];                                  \
+    extern const char by_asset_##name[] __asm__("by_asset_" #name),                                \
+        by_asset_##name##_end[] __asm__("by_asset_" #name "_end");                                 \
     __asm__(BY_ASSET_BEGIN BY_ASSET_HIDE("by_asset_" #name)                                        \
                 BY_ASSET_HIDE("by_asset_" #name "_end") ".globl by_asset_" #name "\n"              \
                                                         ".globl by_asset_" #name "_end\n"          \

@@ -1,5 +1,7 @@
 /* Sorts as glibc does: what compares equal keeps its order, which results depend on. */
-#include "port/windows/posix.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef int compare_fn(const void *, const void *);
 
