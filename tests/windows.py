@@ -32,11 +32,8 @@ SAME = [
 ]
 
 
-# Wine lacks what ONNX Runtime asks graphics cards by, which it says on standard error.
 WRAPPER = """#!/bin/sh
-exec 3>&1
-status=$( {{ {{ wine "{program}" "$@" 3>&- 4>&-; echo $? >&4; }} 2>&1 >&3 | grep -av '^Failed to create DXGI factory' >&2; }} 4>&1 )
-exit $status
+LD_PRELOAD='{preload}' exec wine {program} "$@"
 """
 
 
@@ -53,14 +50,18 @@ def left_out(kind):
 
 
 def prepare(build, runtime):
-    """A prefix of Wine of its own, and a program that stands for ours."""
+    """A prefix of Wine of its own, and programs that stand for Wine and for ours in it."""
     environment = {**os.environ, "WINEPREFIX": str((build / "wine").resolve()), "WINEDEBUG": "-all",
                    "WINEDLLOVERRIDES": "mscoree,mshtml=", "BARYON_CBLAS": "own"}  # fmt: skip
     environment["BARYON_ONNXRUNTIME"] = str(runtime.resolve())
     environment["BARYON_LEFT_OUT"] = f" {' '.join(left_out('test'))} "
-    wrapper = build / "baryon"
-    wrapper.write_text(WRAPPER.format(program=(build / "baryon.exe").resolve()), encoding="utf-8")
-    wrapper.chmod(0o755)
+    preload = (build / "wine_preload.so").resolve()
+    flags = "-std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -shared -fPIC".split()
+    subprocess.run(["gcc", *flags, "-o", str(preload), str(TESTS / "lib/wine_preload.c")], check=True)
+    for name, program in (("under", ""), ("baryon", f"'{(build / 'baryon.exe').resolve()}'")):
+        wrapper = build / name
+        wrapper.write_text(WRAPPER.format(preload=preload, program=program), encoding="utf-8")
+        wrapper.chmod(0o755)
     # Wine's server stays for all programs, with services that would keep a pipe of ours open.
     quiet = {"env": environment, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run(["wineserver", "-p"], **quiet, check=False)
@@ -74,7 +75,7 @@ def units(build, environment, fast):
     chosen = [name for name in names if name not in skipped and (not fast or name in FAST_UNITS)]
     programs = [str(build / f"tests/unit/test_{name}.exe") for name in chosen]
     print(f"units: {len(chosen)} programs, {len(skipped)} left out")
-    command = ["tests/run_programs.py", "--build", str(build), "--jobs", JOBS, "--seconds", str(SECONDS), "--under", "wine", *programs]
+    command = ["tests/run_programs.py", "--build", str(build), "--jobs", JOBS, "--seconds", str(SECONDS), "--under", str(build / "under"), *programs]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True).stdout
 
 
