@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the build for Windows under Wine: unit tests, cases, and a quantization beside Linux's.
 
-    tests/windows.py [--fast] [PART...]      parts: units cases bytes long
+    tests/windows.py [--fast] [PART...]      parts: units cases bytes long paths
 
 Builds first. Without the packages of `scripts/deps.sh windows` it fails; with --fast it says so and ends.
 What is left out, and why, is in tests/windows_left_out.txt. Ends with "N passed, N failed".
@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import windows_paths
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -134,7 +136,7 @@ def long_path(build, environment):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["units", "cases", "bytes", "long"])
+    parser.add_argument("parts", nargs="*", default=["units", "cases", "bytes", "long", "paths"])
     parser.add_argument("--fast", action="store_true", help="a part of them, in a minute")
     parser.add_argument("--build", type=Path, default=ROOT / "build/windows")
     parser.add_argument("--runtime", type=Path, default=RUNTIME, help="onnxruntime.dll")
@@ -149,7 +151,8 @@ def main():
     run = {"units": lambda: units(options.build, environment, options.fast),
            "cases": lambda: cases(options.build, environment, options.fast),
            "bytes": lambda: same_bytes(options.build, environment, options.fast),
-           "long": lambda: long_path(options.build, environment)}  # fmt: skip
+           "long": lambda: long_path(options.build, environment),
+           "paths": lambda: windows_paths.check(options.build, environment)}  # fmt: skip
     passed = failed = 0
     try:
         for part in options.parts:
