@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the build for Windows under Wine: unit tests, cases, and a quantization beside Linux's.
 
-    tests/windows.py [--fast] [PART...]      parts: units cases bytes long paths
+    tests/windows.py [--fast] [PART...]      parts: units cases bytes long paths python
 
 Builds first. Without the packages of `scripts/deps.sh windows` it fails; with --fast it says so and ends.
 What is left out, and why, is in tests/windows_left_out.txt. Ends with "N passed, N failed".
@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import windows_paths
+import windows_python
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -136,11 +137,13 @@ def long_path(build, environment):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["units", "cases", "bytes", "long", "paths"])
+    parser.add_argument("parts", nargs="*", default=["units", "cases", "bytes", "long", "paths", "python"])
     parser.add_argument("--fast", action="store_true", help="a part of them, in a minute")
     parser.add_argument("--build", type=Path, default=ROOT / "build/windows")
     parser.add_argument("--runtime", type=Path, default=RUNTIME, help="onnxruntime.dll")
     options = parser.parse_args()
+    if options.fast:
+        options.parts = [part for part in options.parts if part != "python"]
     if lacking := missing(options.runtime):
         print(f"left out, missing: {', '.join(lacking)}; scripts/deps.sh windows installs it")
         return 0 if options.fast else 1
@@ -152,7 +155,8 @@ def main():
            "cases": lambda: cases(options.build, environment, options.fast),
            "bytes": lambda: same_bytes(options.build, environment, options.fast),
            "long": lambda: long_path(options.build, environment),
-           "paths": lambda: windows_paths.check(options.build, environment)}  # fmt: skip
+           "paths": lambda: windows_paths.check(options.build, environment),
+           "python": lambda: windows_python.check(options.build, environment)}  # fmt: skip
     passed = failed = 0
     try:
         for part in options.parts:
