@@ -33,8 +33,8 @@ bool by_folder_of(const char *path, char *buf, size_t size)
 bool by_join_path(char *buf, size_t size, const char *folder, const char *name)
 {
     const size_t length = strlen(folder);
-    const bool joined = length && (by_is_separator(folder[length - 1]) ||
-                                   by_drive_length(folder) == length);
+    const bool joined =
+        length && (by_is_separator(folder[length - 1]) || by_drive_length(folder) == length);
     const int wanted = strcmp(folder, ".") == 0
                            ? snprintf(buf, size, "%s", name)
                            : snprintf(buf, size, "%s%s%s", folder, joined ? "" : "/", name);

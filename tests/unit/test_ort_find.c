@@ -84,8 +84,8 @@ static void test_set_folders(void **state)
     put_file("bad/" STEM, "text");
     set_folders = "absent:bad:second";
     assert_int_equal(find(NULL), -1); /* what is there must work */
-    assert_memory_equal(err.message, "the library 'bad/" STEM "' cannot be loaded: ",
-                        37 + strlen(STEM));
+    assert_memory_equal(err.message,
+                        "the library 'bad/" STEM "' cannot be loaded: ", 37 + strlen(STEM));
     set_folders = "";
 }
 
