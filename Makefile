@@ -179,7 +179,7 @@ $(addsuffix .o,$(basename $(UNITS) $(FAULTS))): private CFLAGS += -O0 $(if $(EXE
 $(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort_find.o: $(BUILD)/place
 
-$(BUILD)/src/engine/ops_find.o: BY_CFLAGS += -DBY_OPS_FOLDER='"$(OPSDIR)"'
+$(BUILD)/src/engine/ops_find.o: BY_CFLAGS += -DBY_OPS_FOLDER='"$(if $(EXE),,$(OPSDIR))"'
 $(BUILD)/src/engine/ops_find.o: $(BUILD)/place
 
 $(BUILD)/cli/mpi_find.o: BY_CFLAGS += -DBY_MPI_FOLDER='"$(LIBDIR)/baryon"'

@@ -110,7 +110,8 @@ ORT_HEADER  := $(firstword $(wildcard $(addprefix $(ONNXRUNTIME_ROOT)/include/,o
                  onnxruntime/onnxruntime_c_api.h onnxruntime/core/session/onnxruntime_c_api.h)))
 ORT_LIBRARY := $(firstword $(wildcard $(ONNXRUNTIME_ROOT)/lib/libonnxruntime.so*))
 # Where the library looks for ONNX Runtime when nobody says: here, then beside itself.
-ORT_FOLDERS  = $(abspath $(ONNXRUNTIME_ROOT)/lib):$(LIBDIR)/baryon
+# Not on Windows, where anybody may make a folder at the root of a drive.
+ORT_FOLDERS  = $(if $(EXE),,$(abspath $(ONNXRUNTIME_ROOT)/lib):$(LIBDIR)/baryon)
 # Another system has its own, by scripts/libraries.sh. For aarch64 there are none; the tests that run
 # there need none.
 LIBRARIES   := $(if $(SYSTEM),$(DEPS)/$(FLAVOUR))

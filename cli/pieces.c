@@ -48,24 +48,30 @@ static void look_pictures(const struct by_versions *versions, struct by_piece_se
     by_format(seen->version, sizeof seen->version, "built in");
 }
 
+/* Where $PATH and programs are written otherwise, the build says so. */
+#ifndef BY_PATH_SEPARATOR
+#define BY_PATH_SEPARATOR ":"
+#define BY_PYTHON_NAMES   "python3", "python"
+#endif
+
 /* The first of the names in a folder of $PATH that may be run. */
 static bool find_program(const char *const *names, char *path, size_t size)
 {
     const char *at = getenv("PATH");
     while (at && *at) {
-        const size_t length = strcspn(at, ":");
+        const size_t length = strcspn(at, BY_PATH_SEPARATOR);
         for (const char *const *name = names; *name; name++)
             if (by_format(path, size, "%.*s/%s", (int)length, at, *name) < (int)size &&
                 by_file_exists(path) && !access(path, X_OK))
                 return true;
-        at += length + (at[length] == ':');
+        at += length + (at[length] != '\0');
     }
     return false;
 }
 
 static void look_python(const struct by_versions *versions, struct by_piece_seen *seen)
 {
-    static const char *const names[] = {"python3", "python", NULL};
+    static const char *const names[] = {BY_PYTHON_NAMES, NULL};
     char path[sizeof seen->path];
     (void)versions;
     seen->found = find_program(names, path, sizeof path);

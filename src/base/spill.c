@@ -16,7 +16,7 @@ static size_t page_size(void)
 
 int by_spill_open(struct by_spill *spill, const char *folder, size_t room, struct baryon_error *err)
 {
-    *spill = (struct by_spill){.file.fd = -1, .room = room};
+    *spill = (struct by_spill){.file.fd = -1, .file.is_own = true, .room = room};
     snprintf(spill->file.path, sizeof spill->file.path, "%s", folder);
     if (by_nameless_open(&spill->file.fd, folder, err) < 0)
         return -1;

@@ -30,9 +30,13 @@ static size_t bracketed(const char *text)
     return 0;
 }
 
-/* "Status onnxruntime::F::g(int) const [with T = float] " behind a place: its length. */
+/* Behind a place, its length: "Status onnxruntime::F::g(int) const [with T = float] "; of another
+ * compiler, " onnxruntime::F::g ". */
 static size_t signature(const char *text)
 {
+    const size_t name = strspn(text, " "), length_of_name = strcspn(text + name, " (");
+    if (!strncmp(text + name, "onnxruntime::", 13) && text[name + length_of_name] == ' ')
+        return name + length_of_name;
     const char *scope = strstr(text, "onnxruntime::"), *open = strchr(text, '(');
     if (!scope || !open || scope > open)
         return 0;

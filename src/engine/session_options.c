@@ -154,16 +154,12 @@ static int set_compute(const struct by_ort *ort, OrtSessionOptions *built,
                          "set deterministic computation", err);
 }
 
-/* A name without a slash is a file here, or one that the loader searches. */
 static int add_op_library(struct by_session *session, OrtSessionOptions *built, const char *path,
                           struct baryon_error *err)
 {
     const struct by_ort *ort = session->ort;
-    char here[PATH_MAX];
-    const bool is_here =
-        !strchr(path, '/') && by_file_exists(path) && by_join_path(here, sizeof here, "./", path);
     session->brings = by_opening_add(session->brings, ort->api, path);
-    ORTCHAR_T *library = by_ort_path(is_here ? here : path, err);
+    ORTCHAR_T *library = by_ort_library_path(path, err);
     if (!library)
         return -1;
     const int status = by_ort_status(ort, ort->api->RegisterCustomOpsLibrary_V2(built, library),

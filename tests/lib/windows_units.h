@@ -24,7 +24,6 @@ int link(const char *from, const char *to);
 int mknod(const char *path, unsigned mode, uint64_t device);
 int mkfifo(const char *path, unsigned mode);
 ssize_t readlink(const char *path, char *to, size_t size);
-int unsetenv(const char *name);
 
 #undef S_IFSOCK
 #define S_IFSOCK 0xC000

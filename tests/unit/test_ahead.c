@@ -62,7 +62,7 @@ static void test_order(void **state)
 {
     (void)state;
     for (int slow = 0; slow < 2; slow++) {
-        counter = (struct counter){.count = 40, .nanoseconds = slow ? 300000 : 0};
+        counter = (struct counter){.count = 40, .nanoseconds = slow ? 2000000 : 0};
         open_counter(40);
         assert_int_equal(by_ahead_count(ahead), 40);
         for (size_t i = 0; i < 40; i++) {
@@ -80,7 +80,7 @@ static void test_order(void **state)
 static void test_one_ahead(void **state)
 {
     (void)state;
-    counter = (struct counter){.count = 10, .nanoseconds = 300000};
+    counter = (struct counter){.count = 10, .nanoseconds = 20000000};
     open_counter(10);
     for (size_t i = 0; i < 5; i++) {
         assert_ok(by_ahead_get(ahead, i, i + 1, &arrays, &name, &err));
@@ -105,7 +105,7 @@ static void test_taken(void **state)
 {
     (void)state;
     static struct by_sample taken[10];
-    counter = (struct counter){.count = 10, .nanoseconds = 300000};
+    counter = (struct counter){.count = 10, .nanoseconds = 20000000};
     open_counter(10);
     for (size_t i = 0; i < 10; i++) {
         assert_ok(by_ahead_get(ahead, i, i + 1, &arrays, &name, &err));
@@ -124,7 +124,7 @@ static void test_taken(void **state)
 static void test_other_than_promised(void **state)
 {
     (void)state;
-    counter = (struct counter){.count = 30, .nanoseconds = 200000};
+    counter = (struct counter){.count = 30, .nanoseconds = 2000000};
     static const size_t wanted[] = {0, 1, 7, 8, 3, 3, 4, 29, 0};
     open_counter(30);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -137,7 +137,7 @@ static void test_other_than_promised(void **state)
 static void test_failure_comes_in_its_turn(void **state)
 {
     (void)state;
-    counter = (struct counter){.count = 10, .nanoseconds = 300000, .fail_at = 4};
+    counter = (struct counter){.count = 10, .nanoseconds = 20000000, .fail_at = 4};
     open_counter(10);
     for (size_t i = 0; i < 3; i++) {
         assert_ok(by_ahead_get(ahead, i, i + 1, &arrays, &name, &err));
@@ -156,7 +156,7 @@ static void test_end(void **state)
 {
     (void)state;
     size_t i;
-    counter = (struct counter){.count = 6, .nanoseconds = 300000};
+    counter = (struct counter){.count = 6, .nanoseconds = 20000000};
     open_counter(BY_COUNT_UNKNOWN);
     assert_true(by_ahead_count(ahead) == BY_COUNT_UNKNOWN);
     for (i = 0; i < by_ahead_count(ahead); i++) {
@@ -173,7 +173,7 @@ static void test_end(void **state)
 static void test_notices(void **state)
 {
     (void)state;
-    counter = (struct counter){.count = 6, .nanoseconds = 300000, .wrong_at = 3};
+    counter = (struct counter){.count = 6, .nanoseconds = 20000000, .wrong_at = 3};
     options.skip_bad = 0.5;
     open_counter(6);
     for (size_t i = 0; i < 6; i++) {

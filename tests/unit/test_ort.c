@@ -170,7 +170,8 @@ static void test_text(void **state)
         {"/b/x.cc:1 virtual onnxruntime::common::Status onnxruntime::A<T>::Compute("
          "onnxruntime::OpKernelContext*) const [with T = float] bad (very)",
          "bad (very)"},
-        {"/b/x.cc:1 onnxruntime::cut off (", "onnxruntime::cut off ("},
+        {"/b/x.cc:1 onnxruntime::cut(off", "onnxruntime::cut(off"},
+        {"D:\\b\\x.h:47 onnxruntime::H::H a == b was false.", "a == b was false."},
         {"model /m/x.onnx:3 stays", "model /m/x.onnx:3 stays"},
         {"see (/b/a.cpp:9) there", "see () there"},
         {"a.cc: no number", "a.cc: no number"},

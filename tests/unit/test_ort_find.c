@@ -42,17 +42,17 @@ static int find(const char *given)
 static void test_given(void **state)
 {
     (void)state;
-    put_library("plain", "libonnxruntime.so.1.31.1");
-    put_library("root/lib", "libonnxruntime.so");
-    put_library("part", "libonnxruntime.so.1.31.1.part");
+    put_library("plain", STEM ".1.31.1");
+    put_library("root/lib", STEM);
+    put_library("part", STEM ".1.31.1.part");
     put_library(".", "here.so");
     put_file("text.so", "not a library\n");
     assert_ok(find("plain"));
     assert_ok(find("root"));
-    assert_ok(find("plain/libonnxruntime.so.1.31.1"));
+    assert_ok(find("plain/" STEM ".1.31.1"));
     assert_ok(find("here.so")); /* a file, not a name for the system to look up */
     assert_error(find("part"), BARYON_ERR_DEPENDENCY,
-                 "the path for ONNX Runtime is 'part', a folder without libonnxruntime.so*");
+                 "the path for ONNX Runtime is 'part', a folder without " STEM "*");
     assert_error(find("none"), BARYON_ERR_DEPENDENCY,
                  "the path for ONNX Runtime is 'none': No such file or directory");
     assert_int_equal(find("text.so"), -1);
@@ -63,7 +63,7 @@ static void test_given(void **state)
 static void test_environment(void **state)
 {
     (void)state;
-    put_library("env", "libonnxruntime.so.1");
+    put_library("env", STEM ".1");
     assert_int_equal(setenv("BARYON_ONNXRUNTIME", "env", 1), 0);
     assert_ok(find(NULL));
     assert_int_equal(setenv("BARYON_ONNXRUNTIME", "nowhere", 1), 0);
@@ -76,29 +76,30 @@ static void test_environment(void **state)
 static void test_set_folders(void **state)
 {
     (void)state;
-    put_library("second", "libonnxruntime.so.1");
+    put_library("second", STEM ".1");
     set_folders = "absent::second";
     assert_ok(find(NULL));
     put_file("broken", "");
     assert_ok(by_make_folders("bad", &err));
-    put_file("bad/libonnxruntime.so", "text");
+    put_file("bad/" STEM, "text");
     set_folders = "absent:bad:second";
     assert_int_equal(find(NULL), -1); /* what is there must work */
-    assert_memory_equal(err.message, "the library 'bad/libonnxruntime.so' cannot be loaded: ", 54);
+    assert_memory_equal(err.message,
+                        "the library 'bad/" STEM "' cannot be loaded: ", 37 + strlen(STEM));
     set_folders = "";
 }
 
 static void test_nowhere(void **state)
 {
     (void)state;
-    void *handle = dlopen("libonnxruntime.so.1", RTLD_NOW);
-    if (handle || (handle = dlopen("libonnxruntime.so", RTLD_NOW)))
+    void *handle = dlopen(STEM ".1", RTLD_NOW);
+    if (handle || (handle = dlopen(STEM, RTLD_NOW)))
         skip(); /* this machine has one */
     set_folders = "/no/such:/nor/this";
     assert_int_equal(find(NULL), -1);
     assert_int_equal(err.code, BARYON_ERR_DEPENDENCY);
-    assert_memory_equal(err.message, "ONNX Runtime is not installed: no libonnxruntime.so* in ",
-                        56);
+    assert_memory_equal(err.message, "ONNX Runtime is not installed: no " STEM "* in ",
+                        39 + strlen(STEM));
     assert_non_null(strstr(err.message, "/tests/unit/baryon, "));
     assert_non_null(strstr(err.message, "/tests/lib/baryon, /no/such, /nor/this, and neither "));
     assert_string_equal(err.hint,

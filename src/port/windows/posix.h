@@ -288,5 +288,7 @@ void *memmem(const void *bytes, size_t size, const void *part, size_t part_size)
 #define BY_OPS_NAME        "baryon_ops.dll"
 #define BY_BLAS_NAMES      "libopenblas.dll", "libscipy_openblas.dll", "openblas.dll", "libcblas.dll"
 #define BY_MPI_LIBRARY_END ".dll"
+#define BY_PATH_SEPARATOR  ";"
+#define BY_PYTHON_NAMES    "python.exe", "py.exe"
 
 #endif
