@@ -151,14 +151,16 @@ static double predicted_sqnr(const struct by_decisions *d, const struct by_decid
 
 /* --- Cost --- */
 
-static size_t input_type(const struct change *change, const struct by_decide_layer *layer,
-                         size_t own, size_t source)
+/* input: place in work->inputs; own: the decision about its layer. */
+static size_t input_type(const struct change *change, size_t own, size_t input)
 {
     const struct by_decide_work *work = change->state->d->work;
-    if (own != BY_NONE && work->activation_type[own] != BY_NONE)
+    const size_t source = work->inputs[input], tensor = decision_at(change, source);
+    const bool owns = own != BY_NONE && work->activation_type[own] != BY_NONE;
+    const bool is_float =
+        owns && change->state->d->decisions[own].alternative->kind == BY_DECIDE_FLOAT;
+    if (owns && (is_float || (tensor == BY_NONE && work->alone[input])))
         return work->activation_type[own];
-    const size_t tensor = decision_at(change, source);
-    (void)layer;
     return tensor != BY_NONE ? work->activation_type[tensor] : work->type_of[source];
 }
 
@@ -175,7 +177,7 @@ static void cost_layer(const struct change *change, const struct by_decide_layer
     double cost = 0;
     bool wide = layer->stays_float || !layer->input_count;
     for (size_t i = 0; i < layer->input_count; i++) {
-        const size_t type = input_type(change, layer, own, work->inputs[layer->first + i]);
+        const size_t type = input_type(change, own, layer->first + i);
         cost = fmax(cost, work->costs[type * work->type_count + weight]);
         wide = wide || work->wides[type * work->type_count + weight];
     }

@@ -78,6 +78,7 @@ struct by_decide_work {
     struct by_decide_layer *layers;
     size_t layer_count;
     size_t *inputs; /* sources */
+    bool *alone;    /* by input: rules may name it, and nothing else reads it */
     size_t input_count;
     size_t *source_of;   /* by row of the plan; BY_NONE */
     size_t *type_of;     /* by source: the type that the plan gives it */
