@@ -201,9 +201,10 @@ static int check_floats(const struct by_quant_plan *plan, int64_t opset, struct 
             continue;
         if (!block && refuse_form(plan->recipe, row, err))
             return -1;
-        const struct need need = {block ? block_opset(plan->recipe)
-                                        : float_opset(plan->recipe, &row->spec, row->role != BY_ROLE_ACTIVATION),
-                                  row->spec.format->name};
+        const struct need need = {
+            block ? block_opset(plan->recipe)
+                  : float_opset(plan->recipe, &row->spec, row->role != BY_ROLE_ACTIVATION),
+            row->spec.format->name};
         if (opset < need.opset)
             return too_old(&need, opset, need.opset == 24 ? ", or use --block-form runtime" : "",
                            err);

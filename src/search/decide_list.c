@@ -400,6 +400,8 @@ static int make_layer_decision(struct by_decisions *d, size_t index, struct by_d
                    : by_decide_type(d, "float", 32, types[1], err);
     }
     const bool weight = row->weight && layer->weight != BY_NONE;
+    if (row->from && !by_glob(row->from, d->work->types[layer->weight_type]))
+        return 0;
     if (weight ? !reads_alone(d, layer->weight, layer->node) : row->kind == BY_DECIDE_WEIGHT)
         return 0;
     if (weight && touch_type(d, decision, layer->weight, row->weight, types[1], differs, err) < 0)

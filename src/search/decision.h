@@ -37,6 +37,7 @@ struct by_alternative {
     const char *name; /* "int16 activation", for reports */
     enum by_decision_kind kind;
     const char *activation, *weight;
+    const char *from; /* what the weight has in the plan, a glob; NULL: anything */
 };
 
 /* What a multiply-add costs whose layer has these types ("int8", "int*", "bf16", "float"; a glob of

@@ -344,11 +344,6 @@ static int try_yaml(struct by_auto_work *work, const char *name, const char *tex
     return 0;
 }
 
-void by_auto_yaml(const struct by_auto_work *work, const char *rest, struct by_str *yaml)
-{
-    by_str_printf(yaml, "%s\n# Quantization\n%s", by_str_text(&work->head), rest);
-}
-
 int by_auto_try(struct by_auto_work *work, const char *name, const char *text, const char *rest,
                 size_t *place, struct baryon_error *err)
 {

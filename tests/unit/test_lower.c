@@ -362,8 +362,8 @@ static void rules_need_an_opset(void **state)
     recipe.rules.at = &rule;
     recipe.rules.count = 1;
     assert_false(by_quant_must_raise(&recipe, 10));
-    rule.weight = (struct by_change){{.group = 32, .granularity = BY_PER_GROUP},
-                                     BY_CHANGE_GRANULARITY};
+    rule.weight =
+        (struct by_change){{.group = 32, .granularity = BY_PER_GROUP}, BY_CHANGE_GRANULARITY};
     assert_int_equal(by_quant_least_opset(&recipe), 21);
     assert_true(by_quant_must_raise(&recipe, 20));
     assert_false(by_quant_must_raise(&recipe, 21));
