@@ -266,8 +266,9 @@ static void find_rest(struct by_decisions *d, const struct by_decide_state *stat
                       const double *total)
 {
     struct by_decide_noise *noise = &d->work->noise;
+    by_decide_state_errors(state, noise->rest);
     for (size_t i = 0; i < noise->dims; i++) {
-        const double rest = total[i] - noise->none[i] - (double)state->sum[i];
+        const double rest = total[i] - noise->none[i] - (double)noise->rest[i];
         noise->rest[i] = isfinite(rest) ? (float)rest : 0;
     }
     for (size_t k = 0; k < noise->outputs; k++) {
@@ -364,10 +365,12 @@ static int measure_places(struct by_decisions *d, const bool *on, double *places
 
 static size_t sets_of(const struct by_decisions *d)
 {
-    const size_t groups = d->work->options.runs / d->samples;
-    if (!d->work->options.runs || groups >= d->source_count)
+    const size_t most = by_decide_noise_most(d);
+    const size_t groups = d->work->options.runs ? d->work->options.runs / d->samples : most;
+    const size_t wanted = groups < most ? groups : most;
+    if (wanted >= d->source_count)
         return d->source_count;
-    return groups > 2 ? groups : 2;
+    return wanted > 2 ? wanted : 2;
 }
 
 static size_t group_evenly(const struct by_decisions *d, size_t wanted, struct group *groups)

@@ -62,6 +62,7 @@ struct by_decide_noise {
     float *errors;                         /* [group * dims] */
     double (*energy)[BY_DECISION_OUTPUTS]; /* by group: of its errors, and with what the rest is */
     double (*rested)[BY_DECISION_OUTPUTS];
+    double *products;    /* [output * room * room]: of two groups' errors; NAN: not known yet */
     bool *lost;          /* by group: not finite; it counts by its energy alone */
     size_t *group_of;    /* by source */
     double *share_of;    /* by source */
@@ -155,6 +156,11 @@ void by_decide_noise_set(struct by_decisions *d, size_t group, const double *wit
                          const double *without, bool mean);
 double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, const float *one,
                            const float *other);
+/* Of the errors of two groups. */
+double by_decide_noise_product(const struct by_decide_noise *noise, size_t output, size_t one,
+                               size_t other);
+/* So many groups there may be. */
+size_t by_decide_noise_most(const struct by_decisions *d);
 
 /* --- decide_state.c --- */
 
@@ -172,7 +178,6 @@ struct by_decide_state {
     size_t *at;                             /* by place: the decision, or BY_NONE */
     double *factor;                         /* by source */
     double *present;                        /* by group: share that is unchanged */
-    float *sum;                             /* of errors */
     double (*product)[BY_DECISION_OUTPUTS]; /* by group: of its errors with the sum */
     struct by_decide_sums sums;
     double cost, wide, macs, bytes;
@@ -187,6 +192,8 @@ void by_decide_state_close(struct by_decide_state *state);
 void by_decide_state_try(const struct by_decide_state *state, size_t place, size_t decision,
                          struct by_decide_state *trial);
 void by_decide_state_set(struct by_decide_state *state, size_t place, size_t decision);
+/* The sum of the errors of unchanged sources. */
+void by_decide_state_errors(const struct by_decide_state *state, float *sum);
 void by_decide_state_read(const struct by_decide_state *state, bool *on);
 
 /* --- decide_switch.c --- */
