@@ -22,8 +22,9 @@
 #define AROUND         48     /* sources that are measured in place, at most */
 #define AROUNDS        2      /* times */
 #define AROUND_SHARE   2e-3   /* of all noise: others are not worth a run */
-#define PARTS          6      /* sessions with a part of the sources */
-#define PART_GROUPS    8      /* groups of such a part at least, as opening it takes some runs */
+#define PARTS          12     /* sessions with a part of the sources */
+#define PARTS_MOST     64     /* that begin where their first source is */
+#define PART_GROUPS    4      /* groups of such a part at least, as opening it takes some runs */
 #define PARTS_BYTES    2.56e8 /* of weights in all of them at most */
 
 /* Consecutive sources. */
@@ -427,6 +428,11 @@ static int open_parts(struct by_decisions *d, struct group *groups, size_t count
         return -1;
     memset(work->parts, 0, parts * sizeof *work->parts);
     work->part_count = parts;
+    size_t starts[PARTS_MOST + 1];
+    for (size_t i = 0; i <= parts && parts <= PARTS_MOST; i++)
+        starts[i] = i < parts ? groups[i * count / parts].begin : d->source_count;
+    if (parts <= PARTS_MOST && by_begins_open(&work->begins, d, starts, parts, err) < 0)
+        return -1;
     for (size_t i = 0; i < parts; i++) {
         const size_t begin = i * count / parts, end = (i + 1) * count / parts;
         if (by_decide_go_on(d, "measure", 0, d->source_count, err) < 0 ||
@@ -441,6 +447,8 @@ void by_decide_parts_close(struct by_decide_work *work)
     for (size_t i = 0; i < work->part_count; i++)
         by_switches_close(work->parts[i].switches);
     work->part_count = 0;
+    by_begins_close(work->begins);
+    work->begins = NULL;
 }
 
 static int measure_all(struct by_decisions *d, struct group *groups, struct baryon_error *err)

@@ -154,8 +154,8 @@ double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, c
     return sum;
 }
 
-static double *place_of(const struct by_decide_noise *noise, size_t output, size_t one,
-                        size_t other)
+static double *product_place(const struct by_decide_noise *noise, size_t output, size_t one,
+                             size_t other)
 {
     return &noise->products[(output * noise->room + one) * noise->room + other];
 }
@@ -163,9 +163,9 @@ static double *place_of(const struct by_decide_noise *noise, size_t output, size
 double by_decide_noise_product(const struct by_decide_noise *noise, size_t output, size_t one,
                                size_t other)
 {
-    double *place = place_of(noise, output, one, other);
+    double *place = product_place(noise, output, one, other);
     if (isnan(*place))
-        *place = *place_of(noise, output, other, one) = by_decide_noise_dot(
+        *place = *product_place(noise, output, other, one) = by_decide_noise_dot(
             noise, output, noise->errors + one * noise->dims, noise->errors + other * noise->dims);
     return *place;
 }
@@ -174,7 +174,7 @@ static void forget_products(struct by_decide_noise *noise, size_t group)
 {
     for (size_t k = 0; k < noise->outputs; k++)
         for (size_t i = 0; i < noise->room; i++)
-            *place_of(noise, k, group, i) = *place_of(noise, k, i, group) = NAN;
+            *product_place(noise, k, group, i) = *product_place(noise, k, i, group) = NAN;
 }
 
 size_t by_decide_noise_most(const struct by_decisions *d)

@@ -5,6 +5,7 @@
  *   decide_type.c       how much noise a type has, and how many bits
  *   decide_cost.c       what layers cost with the types that they read
  *   decide_switch.c     the model whose sources are switched on and off
+ *   decide_begin.c      what comes before the sources of a part, run once
  *   decide_own.c        noise of activations by themselves
  *   decide_noise.c      errors at the outputs, as vectors
  *   decide_measure.c    noise of sources
@@ -101,6 +102,7 @@ struct by_decide_work {
     struct by_switches *switches; /* with all sources */
     struct by_decide_part *parts; /* with some, where few are on */
     size_t part_count;
+    struct by_begins *begins; /* where parts begin; NULL: with the model */
     struct by_decide_noise noise;
     bool apart;             /* sources count one by one, as if no errors met */
     bool *all;              /* by source: on */
@@ -208,6 +210,29 @@ void by_switches_close(struct by_switches *switches);
 int by_switches_run(const struct by_switches *switches, const bool *on, const double *factors,
                     size_t sample, size_t index, struct by_judgement *judgement, double *places,
                     struct baryon_error *err);
+
+/* --- decide_begin.c --- */
+
+struct by_begins;
+
+/* An input of a model that begins later: its values, by sample that is measured on. */
+struct by_begun_value {
+    const char *name;
+    const struct by_array *arrays;
+};
+struct by_begun {
+    struct by_begun_value *at;
+    size_t count, cap;
+};
+
+/* starts: first sources of the parts, and the end. NULL comes out where nothing is to be gained. */
+int by_begins_open(struct by_begins **begins, const struct by_decisions *d, const size_t *starts,
+                   size_t parts, struct baryon_error *err);
+void by_begins_close(struct by_begins *begins);
+/* Of a model whose further inputs are switches: what does not depend on them becomes inputs, which
+ * are added to `begun`, in the arena. */
+int by_begins_replace(const struct by_begins *begins, struct baryon_model *model,
+                      struct by_arena *arena, struct by_begun *begun, struct baryon_error *err);
 
 /* --- decide_own.c --- */
 

@@ -85,6 +85,12 @@ static const struct by_mac_cost macs[] = {{"*int16", "*", 2, true},
                                           {"int8", "int8", 1, false},
                                           {"*", "*", 8, true}};
 static const struct by_target_ladder widens = {alternatives, 2, macs, 4, 0};
+/* Where the other one is wide already it still costs. */
+static const struct by_mac_cost steps[] = {{"int16", "int16", 3, true},
+                                           {"int16", "*", 2, true},
+                                           {"*", "int16", 2, true},
+                                           {"*", "*", 1, false}};
+static const struct by_target_ladder adds_up = {alternatives, 2, steps, 4, 0};
 static const struct by_target_ladder excludes = {alternatives, 3, macs, 4, 0};
 
 static const struct by_alternative loose[] = {
@@ -466,7 +472,7 @@ static void test_search_goes_down_from_the_widest(void **state)
     const struct by_search_options search = {
         .limits = {30, 1, INFINITY}, .verify = judge_by_number, .verifications = 1};
     for (int wide = 0; wide < 2; wide++) {
-        open_decisions(1, &widens, &all_samples);
+        open_decisions(1, &adds_up, &all_samples);
         assert_ok(by_decisions_measure(&d, &err));
         const double scale = d.scale[0];
         meets_when_wide = wide;
