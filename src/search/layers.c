@@ -346,6 +346,17 @@ static int try_chosen(struct by_auto_layers *layers, size_t *place, struct baryo
     return status;
 }
 
+/* What is to save bytes has to save some beside the best point. */
+static bool is_worth_trying(const struct by_auto_layers *layers)
+{
+    const struct by_auto_work *work = layers->work;
+    const struct by_auto_point *best = &work->out->points.at[work->best];
+    struct by_prediction prediction;
+    by_decisions_predict(&layers->decisions, layers->on, &prediction);
+    return !layers->narrows || !best->allowed || !best->sure ||
+           layers->other_bytes + prediction.bytes < (double)best->bytes;
+}
+
 /* The whole quantization may differ from what was verified, as samples choose again. */
 int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *err)
 {
@@ -357,7 +368,7 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
         const struct by_search_options options = search_options(layers, more);
         if (by_decisions_search(&layers->decisions, &options, layers->on, &met, err) < 0)
             return -1;
-        if (!count_chosen(layers))
+        if (!count_chosen(layers) || !is_worth_trying(layers))
             return 0;
         if (try_chosen(layers, &place, err) < 0)
             return -1;
