@@ -122,26 +122,48 @@ static bool walk(struct by_span map, char *text, size_t *count, const char **nam
     return skip(&reader, '}');
 }
 
+static int take_map(struct by_class_names *labels, struct by_span map, struct by_arena *arena,
+                    struct baryon_error *err)
+{
+    size_t count;
+    char *text = by_alloc(map.size + 1, 1, err);
+    if (!text)
+        return -1;
+    int status = 0;
+    if (walk(map, text, &count, NULL, arena)) {
+        status = make_room(labels, count, arena, err);
+        if (status == 0 && !walk(map, text, &count, labels->at, arena))
+            status = by_err_nomem(err, map.size);
+    }
+    by_free(text);
+    return status;
+}
+
+static int take_list(struct by_class_names *labels, struct by_span list, struct by_arena *arena,
+                     struct baryon_error *err)
+{
+    const char *text = by_arena_text(arena, (const char *)list.data, list.size, err);
+    labels->exact = true;
+    return text ? take_lines(labels, text, arena, err) : -1;
+}
+
+static struct by_span value_of_key(const struct baryon_model *model, const char *key)
+{
+    for (size_t i = 0; i < model->metadata.count; i++) {
+        const struct by_pair *pair = model->metadata.at[i];
+        if (pair->key && !strcmp(pair->key, key))
+            return pair->value;
+    }
+    return (struct by_span){0};
+}
+
 int by_class_names_of_model(struct by_class_names *labels, const struct baryon_model *model,
                             struct by_arena *arena, struct baryon_error *err)
 {
+    const struct by_span map = value_of_key(model, "names");
+    const struct by_span list = value_of_key(model, "character");
     *labels = (struct by_class_names){.count = 0};
-    for (size_t i = 0; i < model->metadata.count; i++) {
-        const struct by_pair *pair = model->metadata.at[i];
-        size_t count;
-        if (!pair->key || strcmp(pair->key, "names") != 0)
-            continue;
-        char *text = by_alloc(pair->value.size + 1, 1, err);
-        if (!text)
-            return -1;
-        int status = 0;
-        if (walk(pair->value, text, &count, NULL, arena)) {
-            status = make_room(labels, count, arena, err);
-            if (status == 0 && !walk(pair->value, text, &count, labels->at, arena))
-                status = by_err_nomem(err, pair->value.size);
-        }
-        by_free(text);
-        return status;
-    }
-    return 0;
+    if (map.size)
+        return take_map(labels, map, arena, err);
+    return list.size ? take_list(labels, list, arena, err) : 0;
 }

@@ -108,9 +108,10 @@ static bool same_shape(const struct by_array *one, const struct by_array *other)
            !memcmp(one->dims, other->dims, one->rank * sizeof *one->dims);
 }
 
-static void note_class(struct by_examples *examples, size_t class)
+static void note_class(struct by_examples *examples, size_t class, size_t classes)
 {
-    if (class < examples->labels.count)
+    const struct by_class_names *labels = &examples->labels;
+    if (class < labels->count && (!labels->exact || labels->count == classes))
         examples->occurs[class] = true;
 }
 
@@ -132,7 +133,7 @@ static void put_greatest(struct writing *writing, const double *row, size_t clas
     by_json_open(json, "classes", '[');
     for (size_t i = 0; i < count; i++) {
         by_json_open(json, NULL, '[');
-        note_class(writing->examples, chosen[i]);
+        note_class(writing->examples, chosen[i], classes);
         by_json_int(json, NULL, (int64_t)chosen[i]);
         by_number_json(json, NULL, 6, row[chosen[i]]);
         by_json_close(json, ']');
@@ -270,7 +271,7 @@ static int put_boxes(struct writing *writing, const struct by_array *outputs,
     if (by_boxes_read(rule, outputs, writing->width, writing->height, boxes, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
-        note_class(writing->examples, boxes[i].class);
+        note_class(writing->examples, boxes[i].class, rule->classes);
     by_boxes_json(rule, writing->shown->names, boxes, count, writing->json);
     return 0;
 }

@@ -11,6 +11,10 @@ for path, names in (("named.onnx", "{0: 'cat', 1: \"dog's\", 2: 'a \\'b\\'', 40:
                     ("list.onnx", "['cat']")):
     onnx.helper.set_model_props(model, {"names": names})
     onnx.save(model, path)
+for path, lines in (("lines.onnx", "0\n90\n180\n270\n5"), ("fewer.onnx", "0\n90")):
+    del model.metadata_props[:]
+    onnx.helper.set_model_props(model, {"character": lines})
+    onnx.save(model, path)
 with open("names.txt", "wb") as file:
     file.write("tench\n\n<b>\r\nfourth\nfünf".encode())
 with open("bytes.txt", "wb") as file:
