@@ -2,9 +2,11 @@
 
     additive.py BUILD ZOO PICTURE NAME...      (with the Python of build/venv)
 
-BUILD has tests/tools/decisions_dump (make tools), ZOO is build/zoo-all. Prints for each model rank
-and linear correlation of the gains of single decisions, and the errors of random sets of them;
-PICTURE becomes a scatter plot of the sets, predicted against real.
+BUILD has tests/tools/decisions_dump (make tools), ZOO is build/zoo-all. Prints for each model rank and linear
+correlation of the gains of single decisions, predicted and of candidates: of all, and of those with 0.1 dB or more by
+either. Halves: the rank correlation of candidates' gains on every other sample with those on the others, which says how
+far the truth is one. Share: of all that candidates gain, what the eight with the greatest predicted gain have. And the
+errors of random sets. PICTURE becomes scatter plots of single gains and of sets, predicted against real.
 """
 
 import subprocess
@@ -14,7 +16,9 @@ from pathlib import Path
 import numpy as np
 import plot
 
-CANDIDATES = 24
+CANDIDATES = 0  # all
+LEAST = 0.1  # dB
+FIRST = 8
 SIDE, EDGE = 420, 60
 
 
@@ -25,47 +29,58 @@ def measure(build, zoo, name, preset):
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     if failed := [row for row in rows if row[0] == "FAIL"]:
         sys.exit(f"{name}: {failed[0][1]}")
-    gains = np.array([[float(row[3]), float(row[4])] for row in rows if row[0] == "DECISION"])
+    gains = np.array([[float(cell) for cell in row[3:]] for row in rows if row[0] == "DECISION"])
     sets = np.array([[float(row[1]), float(row[2])] for row in rows if row[0] == "SET"])
     return next(row for row in rows if row[0] == "PLAN"), gains, sets
 
 
 def correlation(pairs):
-    return np.corrcoef(pairs[:, 0], pairs[:, 1])[0, 1]
+    return np.corrcoef(pairs[:, 0], pairs[:, 1])[0, 1] if len(pairs) > 2 else float("nan")
 
 
 def ranks(pairs):
     return np.argsort(np.argsort(pairs, axis=0), axis=0)
 
 
-def scatter(points):
-    low = min(sets.min() for sets in points.values()) - 1
-    high = max(sets.max() for sets in points.values()) + 1
+def first_share(gains):
+    """Of what candidates gain, losses left out."""
+    real = np.maximum(gains[:, 1], 0)
+    return real[np.argsort(-gains[:, 0])[:FIRST]].sum() / real.sum()
+
+
+def panel(left, points, title):
+    low = min(pairs.min() for pairs in points.values())
+    high = max(pairs.max() for pairs in points.values())
     place = lambda value: EDGE + (value - low) / (high - low) * (SIDE - 2 * EDGE)
-    parts = [plot.line(EDGE, SIDE - EDGE, SIDE - EDGE, EDGE, "#999"),
-             plot.text(SIDE / 2, SIDE - 14, "predicted, dB", "middle"), plot.text(4, 18, "real, dB")]
-    for mark in range(int(low) // 10 * 10 + 10, int(high) + 1, 10):
+    parts = [f'<g transform="translate({left} 0)">', plot.line(EDGE, SIDE - EDGE, SIDE - EDGE, EDGE, "#999"),
+             plot.text(SIDE / 2, SIDE - 14, f"{title}, predicted, dB", "middle"), plot.text(4, 18, "real, dB")]
+    step = max(1, int((high - low) / 6))
+    for mark in range(int(np.ceil(low)), int(high) + 1, step):
         parts += [plot.text(place(mark), SIDE - EDGE + 18, str(mark), "middle"),
                   plot.text(EDGE - 8, SIDE - place(mark) + 4, str(mark), "end")]
-    for number, (name, sets) in enumerate(points.items()):
+    for number, (name, pairs) in enumerate(points.items()):
         colour = plot.COLOURS[number % len(plot.COLOURS)]
-        parts += [f'<circle cx="{place(a):.1f}" cy="{SIDE - place(b):.1f}" r="4" fill="{colour}"/>' for a, b in sets]
-        parts.append(plot.text(SIDE - EDGE + 8, EDGE + 18 * number, name, more=f'fill="{colour}"'))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIDE + 120} {SIDE}" '
-            f'font-family="sans-serif">' + "".join(parts) + "</svg>\n")
+        parts += [f'<circle cx="{place(a):.1f}" cy="{SIDE - place(b):.1f}" r="3" fill="{colour}"/>' for a, b in pairs]
+        parts.append(plot.text(EDGE + 8, EDGE + 18 * number, name, more=f'fill="{colour}"'))
+    return "".join(parts) + "</g>"
 
 
 def main():
     build, zoo, picture, names = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:]
-    points = {}
-    print("| model | decisions | runs | rank correlation | linear | sets: error, median | greatest |")
-    print("|---|---|---|---|---|---|---|")
+    singles, sets = {}, {}
+    print("| model | decisions | runs | rank, all | linear | 0.1 dB or more | rank of those | halves | share | sets: median error "
+          "| greatest |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name in names:
-        plan, gains, points[name] = measure(build, zoo, name, "A8W8")
-        errors = np.abs(points[name][:, 0] - points[name][:, 1])
-        print(f"| {name} | {plan[4]} | {plan[5]} | {correlation(ranks(gains)):.2f} | {correlation(gains):.2f} | "
-              f"{np.median(errors):.2f} dB | {errors.max():.2f} dB |", flush=True)
-    picture.write_text(scatter(points))
+        plan, gains, sets[name] = measure(build, zoo, name, "A8W8")
+        singles[name] = gains[:, :2]
+        errors = np.abs(sets[name][:, 0] - sets[name][:, 1])
+        large = gains[gains[:, :2].max(axis=1) >= LEAST]
+        print(f"| {name} | {plan[4]} | {plan[5]} | {correlation(ranks(gains[:, :2])):.2f} | {correlation(gains):.2f} | "
+              f"{len(large)} | {correlation(ranks(large[:, :2])):.2f} | {correlation(ranks(gains[:, 2:])):.2f} | "
+              f"{100 * first_share(gains):.0f} % | {np.median(errors):.2f} dB | {errors.max():.2f} dB |", flush=True)
+    picture.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * SIDE} {SIDE}" font-family="sans-serif">'
+                       + panel(0, singles, "one decision") + panel(SIDE, sets, "sets") + "</svg>\n")
 
 
 main()

@@ -16,6 +16,7 @@ struct settings {
     struct by_running_settings running;
     struct by_auto_settings search;
     struct by_verify_settings verify;
+    struct by_class_names_settings names;
     const char *out, *report, *external;
     bool force;
 };
@@ -246,7 +247,10 @@ static int run_auto_job(struct job *job, struct baryon_error *err)
         .listener = settings->report ? &job->reporting.listener : NULL,
     };
     if (by_auto_check(&settings->search, false, err) < 0 || check_auto_places(job, err) < 0 ||
-        load_float_model(job, err) < 0 || run_search(job, err) < 0 || write_results(job, err) < 0)
+        load_float_model(job, err) < 0 ||
+        by_reporting_name(&job->reporting.reporting, job->loaded.model, &settings->names, err) <
+            0 ||
+        run_search(job, err) < 0 || write_results(job, err) < 0)
         return -1;
     return show(job, err);
 }
@@ -326,6 +330,7 @@ const struct by_command by_cmd_auto = {
     .settings_size = sizeof(struct settings),
     .groups = {{&by_auto_group, offsetof(struct settings, search)},
                {&group, 0},
+               {&by_class_names_group, offsetof(struct settings, names)},
                {&by_data_group, offsetof(struct settings, running.data)},
                {&by_prep_group, offsetof(struct settings, running.prep)},
                {&by_engine_group, offsetof(struct settings, running.engine)},

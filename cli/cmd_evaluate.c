@@ -19,6 +19,7 @@ struct settings {
     struct by_evaluate_settings evaluate;
     struct folders folders;
     struct by_reporting_settings reporting;
+    struct by_class_names_settings names;
 };
 
 struct job {
@@ -116,6 +117,8 @@ static int run_models(struct job *job, struct baryon_error *err)
         return -1;
     job->options.run.progress = progress;
     job->options.run.context = job;
+    if (by_reporting_name(&job->reporting, job->baseline.model, &job->settings->names, err) < 0)
+        return -1;
     if (job->reporting.path)
         show_samples(job);
     const double start = by_term_seconds();
@@ -343,6 +346,7 @@ const struct by_command by_cmd_evaluate = {
                {&by_prep_group, offsetof(struct settings, running.prep)},
                {&by_evaluate_group, offsetof(struct settings, evaluate)},
                {&by_reporting_group, offsetof(struct settings, reporting)},
+               {&by_class_names_group, offsetof(struct settings, names)},
                {&by_engine_group, offsetof(struct settings, running.engine)},
                {&by_model_group, offsetof(struct settings, running.model)},
                {&by_runtime_group, offsetof(struct settings, running.runtime)}},

@@ -16,6 +16,7 @@
 struct settings {
     struct by_quantize_settings quantize;
     struct by_verify_settings verify;
+    struct by_class_names_settings names;
     const char *out, *report, *dump_passes, *external;
     bool force;
 };
@@ -300,6 +301,7 @@ static int run_quantize_job(struct job *job, struct by_cli *cli, struct baryon_e
     by_reporting_listen(&job->reporting, &q->view, by_quantizing_prep(q), &q->quality);
     const struct by_save_options saving = by_place_options(settings->external, settings->force);
     if (by_quantizing_load(q, err) < 0 ||
+        by_reporting_name(&job->reporting, q->loaded.model, &settings->names, err) < 0 ||
         by_place_probe(q->loaded.model, settings->out, &saving, err) < 0 ||
         by_quantizing_plan(q, err) < 0)
         return -1;
@@ -404,6 +406,7 @@ const struct by_command by_cmd_quantize = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0},
+               {&by_class_names_group, offsetof(struct settings, names)},
                {&by_verify_group, offsetof(struct settings, verify)},
                {&by_quantize_quality_group, offsetof(struct settings, quantize)},
                BY_QUANTIZING_GROUPS(struct settings)},

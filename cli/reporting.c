@@ -103,6 +103,14 @@ void by_reporting_listen(struct by_reporting *reporting, const struct by_plan_vi
     quality->show.context = &reporting->examples;
 }
 
+int by_reporting_name(struct by_reporting *reporting, const struct baryon_model *model,
+                      const struct by_class_names_settings *settings, struct baryon_error *err)
+{
+    if (!reporting->path && settings->path)
+        return by_fail(err, BARYON_ERR_USAGE, "--class-names requires --report");
+    return reporting->path ? by_examples_name(&reporting->examples, model, settings->path, err) : 0;
+}
+
 int by_reporting_take(struct by_reporting *reporting, const struct by_quantization *q,
                       struct baryon_error *err)
 {
@@ -170,3 +178,15 @@ static const struct by_option rows[] = {
 };
 
 const struct by_option_group by_reporting_group = BY_OPTION_GROUP("Report", rows);
+
+static const struct by_option names[] = {
+    {.name = "class-names",
+     .type = BY_OPT_TEXT,
+     .not_in_files = BY_NAMES_OUTPUT,
+     .arg = "FILE",
+     .offset = offsetof(struct by_class_names_settings, path),
+     .help = "Names of classes in the report: FILE has one a line; default: what the model's "
+             "metadata has as 'names'"},
+};
+
+const struct by_option_group by_class_names_group = BY_OPTION_GROUP("Report", names);

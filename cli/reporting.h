@@ -20,6 +20,12 @@ struct by_reporting_settings {
 /* --report and --force of commands that write nothing else. */
 extern const struct by_option_group by_reporting_group;
 
+/* --class-names of commands whose report shows samples. */
+struct by_class_names_settings {
+    const char *path;
+};
+extern const struct by_option_group by_class_names_group;
+
 struct by_notice {
     enum by_log_level level;
     const char *text;
@@ -55,6 +61,9 @@ void by_reporting_end(struct by_reporting *reporting);
  * view: as it will be. */
 void by_reporting_listen(struct by_reporting *reporting, const struct by_plan_view *view,
                          const struct by_prep *prep, struct by_quality_options *quality);
+/* Names of the float model's classes. */
+int by_reporting_name(struct by_reporting *reporting, const struct baryon_model *model,
+                      const struct by_class_names_settings *settings, struct baryon_error *err);
 /* Figures of the quantization, before emission. */
 int by_reporting_take(struct by_reporting *reporting, const struct by_quantization *q,
                       struct baryon_error *err);

@@ -28,10 +28,11 @@ static int64_t block_opset(const struct by_recipe *recipe)
 }
 
 /* What a float type needs of ONNX, where its operators are Quark's: nothing. */
-static int64_t float_opset(const struct by_recipe *recipe, const struct by_tensor_spec *spec)
+static int64_t float_opset(const struct by_recipe *recipe, const struct by_tensor_spec *spec,
+                           bool constant)
 {
     if (by_spec_is_block(spec))
-        return spec != &recipe->activation && !recipe->keep_float_blocks ? block_opset(recipe) : 0;
+        return constant && !recipe->keep_float_blocks ? block_opset(recipe) : 0;
     if (!spec->format)
         return 0;
     const int64_t clip = recipe->float_clip ? CLIP_OPSET : 0, type = by_dtype_opset(spec->format);
@@ -40,45 +41,91 @@ static int64_t float_opset(const struct by_recipe *recipe, const struct by_tenso
     return recipe->floats == BY_FLOATS_QUARK || clip > type ? clip : type;
 }
 
+static int64_t larger(int64_t one, int64_t other)
+{
+    return one > other ? one : other;
+}
+
+/* The least that has all of the type in ONNX's own operators. */
+static int64_t integer_opset(const struct by_recipe *recipe, const struct by_tensor_spec *spec)
+{
+    int64_t least = LEAST_OPSET + 1; /* 10 has few operators that runtimes keep */
+    if (!by_spec_is_integer(spec))
+        return 0;
+    const unsigned bits = by_elem_info(spec->elem)->bits;
+    if (spec->granularity == BY_PER_CHANNEL)
+        least = 13;
+    if (spec->granularity == BY_PER_GROUP || (recipe->domain == BY_Q_ONNX && bits == 16))
+        least = 21;
+    /* Levels of fewer bits are stored as what the opset has. */
+    return recipe->domain != BY_Q_MICROSOFT && bits == 4 && !spec->bits ? 21 : least;
+}
+
+/* Without it nothing could be written. */
+static int64_t needed_opset(const struct by_recipe *recipe, const struct by_tensor_spec *spec,
+                            bool constant)
+{
+    if (!by_spec_is_integer(spec))
+        return float_opset(recipe, spec, constant);
+    const bool only_onnx = recipe->domain == BY_Q_ONNX || spec->granularity == BY_PER_GROUP;
+    return only_onnx ? integer_opset(recipe, spec) : LEAST_OPSET;
+}
+
+bool by_quant_has_type(const struct by_recipe *recipe, const struct by_tensor_spec *spec,
+                       bool constant, int64_t opset)
+{
+    return opset >= needed_opset(recipe, spec, constant);
+}
+
+/* A type that a recipe or one of its rules asks for. */
+struct asked_type {
+    struct by_tensor_spec spec;
+    bool constant;
+};
+
+#define BASES   3 /* of a recipe */
+#define CHANGES 4 /* of a rule */
+
+/* The types of a recipe come first, then those of its rules; false: there is no further one. */
+static bool next_type(const struct by_recipe *recipe, size_t place, struct asked_type *type)
+{
+    const struct by_tensor_spec *const bases[] = {&recipe->activation, &recipe->weight,
+                                                  &recipe->bias};
+    if (place < BASES) {
+        *type = (struct asked_type){*bases[place], place > 0};
+        return true;
+    }
+    const size_t rule = (place - BASES) / CHANGES, side = (place - BASES) % CHANGES;
+    if (rule >= recipe->rules.count)
+        return false;
+    const struct by_rule *at = &recipe->rules.at[rule];
+    const struct by_change *const changes[] = {&at->input, &at->weight, &at->bias, &at->output};
+    const bool constant = side == 1 || side == 2;
+    *type = (struct asked_type){*bases[constant ? side : 0], constant};
+    if (changes[side]->set & (BY_CHANGE_ELEM | BY_CHANGE_GRANULARITY))
+        by_spec_apply(&type->spec, changes[side]);
+    return true;
+}
+
 int64_t by_quant_least_opset(const struct by_recipe *recipe)
 {
-    const struct by_tensor_spec *specs[] = {&recipe->activation, &recipe->weight, &recipe->bias};
-    int64_t least = 0, floats = 0;
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        const int64_t needs = float_opset(recipe, specs[i]);
-        floats = needs > floats ? needs : floats;
-        if (by_spec_is_integer(specs[i]))
-            least = LEAST_OPSET + 1; /* 10 has few operators that runtimes keep */
-    }
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        const struct by_elem_info *info =
-            by_spec_is_integer(specs[i]) ? by_elem_info(specs[i]->elem) : NULL;
-        if (!info)
-            continue;
-        if (specs[i]->granularity == BY_PER_CHANNEL && least < 13)
-            least = 13;
-        if (specs[i]->granularity == BY_PER_GROUP ||
-            (recipe->domain == BY_Q_ONNX && info->bits == 16))
-            least = 21;
-        /* Levels of fewer bits are stored as what the opset has. */
-        if (recipe->domain != BY_Q_MICROSOFT && info->bits == 4 && !specs[i]->bits)
-            least = 21;
-    }
-    return recipe->approach == BY_APPROACH_NBITS ? 0 : least > floats ? least : floats;
+    int64_t least = 0;
+    struct asked_type type;
+    for (size_t i = 0; next_type(recipe, i, &type); i++)
+        least = larger(least, larger(integer_opset(recipe, &type.spec),
+                                     float_opset(recipe, &type.spec, type.constant)));
+    return recipe->approach == BY_APPROACH_NBITS ? 0 : least;
 }
 
 bool by_quant_must_raise(const struct by_recipe *recipe, int64_t opset)
 {
-    const struct by_tensor_spec *specs[] = {&recipe->activation, &recipe->weight, &recipe->bias};
-    const int64_t least = by_quant_least_opset(recipe);
-    bool only_onnx = recipe->domain == BY_Q_ONNX, integers = false;
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        only_onnx |= by_spec_is_integer(specs[i]) && specs[i]->granularity == BY_PER_GROUP;
-        integers |= by_spec_is_integer(specs[i]);
-        if (opset < float_opset(recipe, specs[i]))
+    struct asked_type type;
+    if (recipe->approach == BY_APPROACH_NBITS)
+        return false;
+    for (size_t i = 0; next_type(recipe, i, &type); i++)
+        if (opset < needed_opset(recipe, &type.spec, type.constant))
             return true;
-    }
-    return integers && opset < (only_onnx ? least : least ? LEAST_OPSET : 0);
+    return false;
 }
 
 static struct need need_of(const struct by_quant_plan *plan)
@@ -154,9 +201,10 @@ static int check_floats(const struct by_quant_plan *plan, int64_t opset, struct 
             continue;
         if (!block && refuse_form(plan->recipe, row, err))
             return -1;
-        const struct need need = {block ? block_opset(plan->recipe)
-                                        : float_opset(plan->recipe, &row->spec),
-                                  row->spec.format->name};
+        const struct need need = {
+            block ? block_opset(plan->recipe)
+                  : float_opset(plan->recipe, &row->spec, row->role != BY_ROLE_ACTIVATION),
+            row->spec.format->name};
         if (opset < need.opset)
             return too_old(&need, opset, need.opset == 24 ? ", or use --block-form runtime" : "",
                            err);

@@ -1,6 +1,7 @@
 /* Writes samples, and what both models make of them, as JSON. */
 #include "report/examples.h"
 
+#include "base/format.h"
 #include "metric/metric.h"
 #include "report/boxes.h"
 #include "report/number.h"
@@ -107,8 +108,16 @@ static bool same_shape(const struct by_array *one, const struct by_array *other)
            !memcmp(one->dims, other->dims, one->rank * sizeof *one->dims);
 }
 
-static void put_greatest(const double *row, size_t classes, struct by_json *json)
+static void note_class(struct by_examples *examples, size_t class, size_t classes)
 {
+    const struct by_class_names *labels = &examples->labels;
+    if (class < labels->count && (!labels->exact || labels->count == classes))
+        examples->occurs[class] = true;
+}
+
+static void put_greatest(struct writing *writing, const double *row, size_t classes)
+{
+    struct by_json *json = writing->json;
     size_t chosen[TOP_CLASSES], count = 0;
     for (size_t i = 0; i < classes; i++) {
         size_t at = count;
@@ -124,6 +133,7 @@ static void put_greatest(const double *row, size_t classes, struct by_json *json
     by_json_open(json, "classes", '[');
     for (size_t i = 0; i < count; i++) {
         by_json_open(json, NULL, '[');
+        note_class(writing->examples, chosen[i], classes);
         by_json_int(json, NULL, (int64_t)chosen[i]);
         by_number_json(json, NULL, 6, row[chosen[i]]);
         by_json_close(json, ']');
@@ -203,7 +213,7 @@ static int put_numbers(struct writing *writing, size_t output, bool of_want,
     const size_t row = worst_row(wanted, found, rows, classes);
     if (rows > 1)
         by_json_int(writing->json, "row", (int64_t)row);
-    put_greatest(values + row * classes, classes, writing->json);
+    put_greatest(writing, values + row * classes, classes);
     return 0;
 }
 
@@ -260,6 +270,8 @@ static int put_boxes(struct writing *writing, const struct by_array *outputs,
         return 0;
     if (by_boxes_read(rule, outputs, writing->width, writing->height, boxes, &count, err) < 0)
         return -1;
+    for (size_t i = 0; i < count; i++)
+        note_class(writing->examples, boxes[i].class, rule->classes);
     by_boxes_json(rule, writing->shown->names, boxes, count, writing->json);
     return 0;
 }
@@ -350,6 +362,39 @@ void by_examples_release(struct by_examples *examples)
     *examples = (struct by_examples){.prep = NULL};
 }
 
+int by_examples_name(struct by_examples *examples, const struct baryon_model *model,
+                     const char *path, struct baryon_error *err)
+{
+    struct by_class_names *labels = &examples->labels;
+    if ((path ? by_class_names_read(labels, path, &examples->arena, err)
+              : by_class_names_of_model(labels, model, &examples->arena, err)) < 0)
+        return -1;
+    examples->occurs =
+        by_arena_alloc(&examples->arena, labels->count + 1, sizeof *examples->occurs, err);
+    if (!examples->occurs)
+        return -1;
+    memset(examples->occurs, 0, labels->count * sizeof *examples->occurs);
+    return 0;
+}
+
+static void put_labels(const struct by_examples *examples, struct by_json *json)
+{
+    const struct by_class_names *labels = &examples->labels;
+    bool any = false;
+    for (size_t i = 0; i < labels->count; i++)
+        any = any || (examples->occurs[i] && labels->at[i]);
+    if (!any)
+        return;
+    by_json_open(json, "labels", '{');
+    for (size_t i = 0; i < labels->count; i++) {
+        char number[24];
+        by_format(number, sizeof number, "%zu", i);
+        if (examples->occurs[i] && labels->at[i])
+            by_json_text(json, number, labels->at[i]);
+    }
+    by_json_close(json, '}');
+}
+
 void by_examples_json(const struct by_examples *examples, struct by_json *json)
 {
     if (!examples->items.count)
@@ -358,4 +403,5 @@ void by_examples_json(const struct by_examples *examples, struct by_json *json)
     for (size_t i = 0; i < examples->items.count; i++)
         by_json_raw(json, NULL, examples->items.at[i]);
     by_json_close(json, ']');
+    put_labels(examples, json);
 }

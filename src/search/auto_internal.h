@@ -7,6 +7,8 @@
  *   climb.c    which configs are tried
  *   layers.c   decisions about tensors and layers
  *   pins.c     what samples chose, as options
+ *   rest.c     the parts of a config
+ *   down.c     narrower weights for what meets the goals
  *   final.c    the best config once more, for a report
  *   options.c  option rows
  *   report.c   sentences, JSON, config
@@ -53,8 +55,6 @@ struct by_auto_work {
  * that. A config that cannot be quantized is lost, and no error. */
 int by_auto_try(struct by_auto_work *work, const char *name, const char *text, const char *rest,
                 size_t *place, struct baryon_error *err);
-/* A config: the head, and behind it the rest. */
-void by_auto_yaml(const struct by_auto_work *work, const char *rest, struct by_str *yaml);
 /* Whether one point is better than another: what meets goals and limits first, then less cost. */
 bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point *one,
                        const struct by_auto_point *other);
@@ -94,15 +94,26 @@ struct by_hash128 by_auto_config_hash(const char *yaml);
 void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked, bool keeps_names,
                  struct by_str *rest);
 
+/* --- rest.c --- */
+
+/* A config: the head, and behind it the rest. */
+void by_auto_yaml(const struct by_auto_work *work, const char *rest, struct by_str *yaml);
+/* The rest of a point's config. */
+const char *by_auto_rest(const struct by_auto_work *work, const struct by_auto_point *point);
+/* Appends two rests with the rules of both in one map for nodes and one for tensors. */
+void by_auto_merge(const char *one, const char *other, struct by_str *rest);
+
 /* --- layers.c --- */
 
 struct by_auto_layers;
 
 /* Decisions about the tensors and layers of a point, whose config ends with `rest`, measured.
- * by_name: the same without tensors that the user's model lacks. Whatever comes out,
+ * by_name: the same without tensors that the user's model lacks; NULL: decisions name none. bytes:
+ * they are what a decision saves, as no type is slower than another. Whatever comes out,
  * by_auto_layers_close() goes with it. */
 int by_auto_layers_open(struct by_auto_layers **layers, struct by_auto_work *work, size_t place,
-                        const char *rest, const char *by_name, struct baryon_error *err);
+                        const char *rest, const char *by_name, bool bytes,
+                        struct baryon_error *err);
 void by_auto_layers_close(struct by_auto_layers *layers);
 /* What the point would gain without the noise of weights, dB. */
 double by_auto_layers_weights_gain(const struct by_auto_layers *layers);
@@ -112,6 +123,14 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
 /* --- climb.c --- */
 
 int by_auto_climb(struct by_auto_work *work, struct baryon_error *err);
+
+/* The time limit; then there is a best point. */
+bool by_auto_is_over(const struct by_auto_work *work);
+
+/* --- down.c --- */
+
+/* From the best point, which meets the goals. */
+int by_auto_down(struct by_auto_work *work, struct baryon_error *err);
 
 /* --- final.c --- */
 

@@ -82,7 +82,7 @@ static bool is_met(const struct by_auto_work *work)
     return best && best->sure && best->allowed;
 }
 
-static bool is_over(const struct by_auto_work *work)
+bool by_auto_is_over(const struct by_auto_work *work)
 {
     if (!best_of(work) || !by_auto_is_over_time(work))
         return false;
@@ -106,7 +106,7 @@ static bool takes_over(const struct by_auto_work *work, const struct level *leve
 /* Nothing is known that meets the goals, or only at a greater cost. */
 static bool may_gain(const struct by_auto_work *work, const struct by_rung *rung)
 {
-    return !is_over(work) && (!is_met(work) || best_of(work)->figures.cost > rung->cost);
+    return !by_auto_is_over(work) && (!is_met(work) || best_of(work)->figures.cost > rung->cost);
 }
 
 /* In order, until one meets the goals. of: a rung that they have to be variants of; NULL: any. */
@@ -138,7 +138,7 @@ static int open_layers(struct by_auto_work *work, const struct level *level,
         status = rung_config(work, level->rung, true, &by_name, err);
     if (status == 0)
         status = by_auto_layers_open(layers, work, level->place, by_str_text(&rest),
-                                     by_str_text(&by_name), err);
+                                     by_str_text(&by_name), false, err);
     by_str_release(&rest);
     by_str_release(&by_name);
     return status;
@@ -189,7 +189,7 @@ static int climb_from(struct by_auto_work *work, struct level level, struct bary
         layers = NULL;
         status = open_layers(work, &level, &layers, err);
     }
-    if (status == 0 && !is_over(work) &&
+    if (status == 0 && !by_auto_is_over(work) &&
         (level.place == before.place || !work->out->points.at[level.place].sure))
         status = by_auto_layers_search(layers, err);
     by_auto_layers_close(layers);
@@ -202,7 +202,8 @@ static int climb_wide(struct by_auto_work *work, struct baryon_error *err)
     struct level level = {0};
     if (try_rungs(work, BY_RUNG_WIDE, NULL, &level, err) < 0)
         return -1;
-    if (!level.rung || is_over(work) || work->options->settings->effort == BY_EFFORT_QUICK ||
+    if (!level.rung || by_auto_is_over(work) ||
+        work->options->settings->effort == BY_EFFORT_QUICK ||
         (is_met(work) && work->best != level.place))
         return 0;
     if (work->ladder.narrower_count) {
@@ -237,7 +238,9 @@ int by_auto_climb(struct by_auto_work *work, struct baryon_error *err)
         (!layers && try_rungs(work, BY_RUNG_SOLVED, NULL, &level, err) < 0))
         return -1;
     level = find_missed(work, BY_RUNG_FIRST);
-    if (layers && level.rung && !is_over(work) && climb_from(work, level, err) < 0)
+    if (layers && level.rung && !by_auto_is_over(work) && climb_from(work, level, err) < 0)
         return -1;
-    return climb_wide(work, err);
+    if (climb_wide(work, err) < 0)
+        return -1;
+    return layers && best_of(work) && !by_auto_is_over(work) ? by_auto_down(work, err) : 0;
 }

@@ -29,11 +29,17 @@ static void put_command(const struct by_auto_command *command, struct by_str *ou
     by_str_puts(out, at);
 }
 
-/* The last word that is a number. */
-static bool last_number(const char *text, double *value)
+/* "0.35 +- 0.01": the second number is the error of the first. */
+static bool is_mark(const char *word)
+{
+    return !strcmp(word, "+-") || !strcmp(word, "+/-") || !strcmp(word, "\xc2\xb1");
+}
+
+/* The last word that is a number, and its error: 0 where none is said. */
+static bool last_number(const char *text, struct by_auto_value *value)
 {
     char word[64];
-    bool found = false;
+    bool found = false, marked = false;
     while (*text) {
         const size_t blanks = strspn(text, " \t\r\n,;:=[](){}");
         text += blanks;
@@ -43,9 +49,13 @@ static bool last_number(const char *text, double *value)
             memcpy(word, text, length);
             word[length] = '\0';
             if (by_parse_double(word, &number)) {
-                *value = number;
+                if (marked && found)
+                    value->error = fabs(number);
+                else
+                    *value = (struct by_auto_value){.value = number};
                 found = true;
             }
+            marked = is_mark(word);
         }
         text += length;
     }
@@ -53,7 +63,7 @@ static bool last_number(const char *text, double *value)
 }
 
 static int judge_result(const struct by_auto_command *command, const struct by_shell_result *result,
-                        double *value, struct baryon_error *err)
+                        struct by_auto_value *value, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     if (result->stopped)
@@ -72,13 +82,14 @@ static int judge_result(const struct by_auto_command *command, const struct by_s
         return by_fail(err, BARYON_ERR_INPUT,
                        "the goal command printed no number, but %s; its last number is the value",
                        by_quote(quoted, by_str_text(&result->out)));
-    return isfinite(*value)
-               ? 0
-               : by_fail(err, BARYON_ERR_INPUT,
-                         "the goal command printed %g, must be a finite number", *value);
+    const bool is_good = isfinite(value->value) && isfinite(value->error);
+    return is_good ? 0
+                   : by_fail(err, BARYON_ERR_INPUT,
+                             "the goal command printed %g, must be a finite number",
+                             isfinite(value->value) ? value->error : value->value);
 }
 
-static int run_command(const struct by_auto_command *command, double *value,
+static int run_command(const struct by_auto_command *command, struct by_auto_value *value,
                        struct baryon_error *err)
 {
     const struct by_shell_options options = {
@@ -98,7 +109,7 @@ static int run_command(const struct by_auto_command *command, double *value,
 }
 
 int by_auto_command_value(const struct by_auto_command *command, struct baryon_model *model,
-                          double *value, struct baryon_error *err)
+                          struct by_auto_value *value, struct baryon_error *err)
 {
     const struct by_save_options options = {.data = BY_SAVE_INLINE,
                                             .writer_flags = BY_WRITER_NO_SYNC};

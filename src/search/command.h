@@ -12,11 +12,16 @@ struct by_auto_command {
     void *context;
 };
 
+/* error: of "VALUE +- ERROR"; 0: none was printed. */
+struct by_auto_value {
+    double value, error;
+};
+
 /* Refuses a text without {model}. */
 int by_auto_command_check(const char *text, struct baryon_error *err);
 /* Writes the model, runs the command in a shell and reads the last number of what it prints. One
  * that fails, prints no number or takes too long is an error. */
 int by_auto_command_value(const struct by_auto_command *command, struct baryon_model *model,
-                          double *value, struct baryon_error *err);
+                          struct by_auto_value *value, struct baryon_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "ir/shape.h"
 #include "ir/tensor.h"
 #include "pass/pass.h"
+#include "quant/lower.h"
 #include "quant/own_sqnr.h"
 #include "quant/place_ops.h"
 
@@ -181,6 +182,30 @@ static int know_sources(struct by_decisions *d, struct baryon_error *err)
 
 /* --- Layers --- */
 
+/* Nothing else reads it. */
+static bool reads_alone(const struct by_decisions *d, size_t source, const struct baryon_node *node)
+{
+    const struct by_quant_plan *plan = d->q->plan;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        for (size_t k = 0; d->work->source_of[i] == source && k < plan->rows.at[i].readers.count;
+             k++)
+            if (plan->rows.at[i].role != BY_ROLE_BIAS &&
+                plan->rows.at[i].readers.at[k].node != node)
+                return false;
+    return true;
+}
+
+/* A rule names each tensor. */
+static bool has_names(const struct by_decisions *d, size_t source)
+{
+    const struct by_map *names = d->work->options.names;
+    const struct by_quant_plan *plan = d->q->plan;
+    for (size_t i = 0; names && i < plan->rows.count; i++)
+        if (d->work->source_of[i] == source && !by_map_get(names, plan->rows.at[i].value->name))
+            return false;
+    return true;
+}
+
 static void add_input(struct by_decide_work *work, struct by_decide_layer *layer, size_t source)
 {
     for (size_t i = 0; i < layer->input_count; i++)
@@ -188,6 +213,14 @@ static void add_input(struct by_decide_work *work, struct by_decide_layer *layer
             return;
     work->inputs[work->input_count++] = source;
     layer->input_count++;
+}
+
+/* What a decision about the layer changes of what it reads. */
+static void find_alone(struct by_decisions *d, const struct by_decide_layer *layer)
+{
+    for (size_t i = layer->first; i < layer->first + layer->input_count; i++)
+        d->work->alone[i] =
+            reads_alone(d, d->work->inputs[i], layer->node) && has_names(d, d->work->inputs[i]);
 }
 
 static int add_layer(struct by_decisions *d, const struct by_quant_node *at,
@@ -212,6 +245,7 @@ static int add_layer(struct by_decisions *d, const struct by_quant_node *at,
             by_quant_reads(&plan->rows.at[row], node, slot))
             add_input(work, layer, work->source_of[row]);
     }
+    find_alone(d, layer);
     layer->place = work->place_count++;
     work->layer_count++;
     if (layer->weight_row == BY_NO_ROW)
@@ -232,7 +266,8 @@ static int list_layers(struct by_decisions *d, struct baryon_error *err)
         slots += plan->nodes[i].node->input.count;
     work->layers = by_arena_alloc(&d->arena, plan->node_count + 1, sizeof *work->layers, err);
     work->inputs = by_arena_alloc(&d->arena, slots, sizeof *work->inputs, err);
-    if (!work->layers || !work->inputs)
+    work->alone = by_arena_alloc(&d->arena, slots, sizeof *work->alone, err);
+    if (!work->layers || !work->inputs || !work->alone)
         return -1;
     work->place_count = d->source_count; /* the first places are those of tensors */
     for (size_t i = 0; i < plan->node_count && !work->options.activations; i++)
@@ -301,38 +336,22 @@ static int touch_type(struct by_decisions *d, struct by_decision *decision, size
         by_decide_type(d, by_decide_name(&to, name, sizeof name), by_decide_bits(&to), type, err) <
             0)
         return -1;
+    if (!by_quant_has_type(d->q->plan->recipe, &to, d->sources[source].weight,
+                           by_model_opset(d->q->model, "")))
+        return 0; /* it touches nothing */
     *differs = *differs || *type != d->work->type_of[source];
     touch(d, decision, source, by_decide_factor(from, &to, d->work->noise_of[source]));
     return 0;
-}
-
-/* All that reads it: layers and their number. */
-static bool reads_alone(const struct by_decisions *d, size_t source, const struct baryon_node *node)
-{
-    const struct by_quant_plan *plan = d->q->plan;
-    for (size_t i = 0; i < plan->rows.count; i++)
-        for (size_t k = 0; d->work->source_of[i] == source && k < plan->rows.at[i].readers.count;
-             k++)
-            if (plan->rows.at[i].role != BY_ROLE_BIAS &&
-                plan->rows.at[i].readers.at[k].node != node)
-                return false;
-    return true;
 }
 
 static int touch_inputs(struct by_decisions *d, const struct by_decide_layer *layer,
                         struct by_decision *decision, const char *text, size_t *type, bool *differs,
                         struct baryon_error *err)
 {
-    for (size_t i = 0; i < layer->input_count; i++) {
-        const size_t source = d->work->inputs[layer->first + i];
-        const size_t touches = d->touch_count;
-        if (touch_type(d, decision, source, text, type, differs, err) < 0)
+    for (size_t i = layer->first; i < layer->first + layer->input_count; i++)
+        if (d->work->alone[i] &&
+            touch_type(d, decision, d->work->inputs[i], text, type, differs, err) < 0)
             return -1;
-        if (!reads_alone(d, source, layer->node)) {
-            d->touch_count = touches; /* the others still read it as it is */
-            decision->count--;
-        }
-    }
     return 0;
 }
 
@@ -380,25 +399,16 @@ static int make_layer_decision(struct by_decisions *d, size_t index, struct by_d
                    ? -1
                    : by_decide_type(d, "float", 32, types[1], err);
     }
-    if (row->weight && (layer->weight == BY_NONE || !reads_alone(d, layer->weight, layer->node)))
+    const bool weight = row->weight && layer->weight != BY_NONE;
+    if (row->from && !by_glob(row->from, d->work->types[layer->weight_type]))
         return 0;
-    if (row->weight &&
-        touch_type(d, decision, layer->weight, row->weight, types[1], differs, err) < 0)
+    if (weight ? !reads_alone(d, layer->weight, layer->node) : row->kind == BY_DECIDE_WEIGHT)
+        return 0;
+    if (weight && touch_type(d, decision, layer->weight, row->weight, types[1], differs, err) < 0)
         return -1;
-    return row->kind == BY_DECIDE_LAYER && row->activation
+    return row->kind == BY_DECIDE_LAYER
                ? touch_inputs(d, layer, decision, row->activation, types[0], differs, err)
                : 0;
-}
-
-/* A rule names each tensor. */
-static bool has_names(const struct by_decisions *d, size_t source)
-{
-    const struct by_map *names = d->work->options.names;
-    const struct by_quant_plan *plan = d->q->plan;
-    for (size_t i = 0; names && i < plan->rows.count; i++)
-        if (d->work->source_of[i] == source && !by_map_get(names, plan->rows.at[i].value->name))
-            return false;
-    return true;
 }
 
 /* Constants of nodes that are no layers, like those of a normalization, and weights that several

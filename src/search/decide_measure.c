@@ -22,8 +22,9 @@
 #define AROUND         48     /* sources that are measured in place, at most */
 #define AROUNDS        2      /* times */
 #define AROUND_SHARE   2e-3   /* of all noise: others are not worth a run */
-#define PARTS          6      /* sessions with a part of the sources */
-#define PART_GROUPS    8      /* groups of such a part at least, as opening it takes some runs */
+#define PARTS          12     /* sessions with a part of the sources */
+#define PARTS_MOST     64     /* that begin where their first source is */
+#define PART_GROUPS    4      /* groups of such a part at least, as opening it takes some runs */
 #define PARTS_BYTES    2.56e8 /* of weights in all of them at most */
 
 /* Consecutive sources. */
@@ -266,8 +267,9 @@ static void find_rest(struct by_decisions *d, const struct by_decide_state *stat
                       const double *total)
 {
     struct by_decide_noise *noise = &d->work->noise;
+    by_decide_state_errors(state, noise->rest);
     for (size_t i = 0; i < noise->dims; i++) {
-        const double rest = total[i] - noise->none[i] - (double)state->sum[i];
+        const double rest = total[i] - noise->none[i] - (double)noise->rest[i];
         noise->rest[i] = isfinite(rest) ? (float)rest : 0;
     }
     for (size_t k = 0; k < noise->outputs; k++) {
@@ -364,10 +366,12 @@ static int measure_places(struct by_decisions *d, const bool *on, double *places
 
 static size_t sets_of(const struct by_decisions *d)
 {
-    const size_t groups = d->work->options.runs / d->samples;
-    if (!d->work->options.runs || groups >= d->source_count)
+    const size_t most = by_decide_noise_most(d);
+    const size_t groups = d->work->options.runs ? d->work->options.runs / d->samples : most;
+    const size_t wanted = groups < most ? groups : most;
+    if (wanted >= d->source_count)
         return d->source_count;
-    return groups > 2 ? groups : 2;
+    return wanted > 2 ? wanted : 2;
 }
 
 static size_t group_evenly(const struct by_decisions *d, size_t wanted, struct group *groups)
@@ -424,6 +428,11 @@ static int open_parts(struct by_decisions *d, struct group *groups, size_t count
         return -1;
     memset(work->parts, 0, parts * sizeof *work->parts);
     work->part_count = parts;
+    size_t starts[PARTS_MOST + 1];
+    for (size_t i = 0; i <= parts && parts <= PARTS_MOST; i++)
+        starts[i] = i < parts ? groups[i * count / parts].begin : d->source_count;
+    if (parts <= PARTS_MOST && by_begins_open(&work->begins, d, starts, parts, err) < 0)
+        return -1;
     for (size_t i = 0; i < parts; i++) {
         const size_t begin = i * count / parts, end = (i + 1) * count / parts;
         if (by_decide_go_on(d, "measure", 0, d->source_count, err) < 0 ||
@@ -438,6 +447,8 @@ void by_decide_parts_close(struct by_decide_work *work)
     for (size_t i = 0; i < work->part_count; i++)
         by_switches_close(work->parts[i].switches);
     work->part_count = 0;
+    by_begins_close(work->begins);
+    work->begins = NULL;
 }
 
 static int measure_all(struct by_decisions *d, struct group *groups, struct baryon_error *err)

@@ -39,6 +39,8 @@ int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_er
     noise->errors = by_alloc_zero(all, sizeof *noise->errors, err);
     noise->energy = by_alloc_zero(noise->room, sizeof *noise->energy, err);
     noise->rested = by_alloc_zero(noise->room, sizeof *noise->rested, err);
+    noise->products =
+        by_alloc(noise->room * noise->room * noise->outputs + 1, sizeof *noise->products, err);
     noise->lost = by_alloc_zero(noise->room, sizeof *noise->lost, err);
     noise->group_of = by_alloc_zero(d->source_count + 1, sizeof *noise->group_of, err);
     noise->share_of = by_alloc_zero(d->source_count + 1, sizeof *noise->share_of, err);
@@ -47,9 +49,11 @@ int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_er
     noise->total = by_alloc_zero(noise->dims, sizeof *noise->total, err);
     noise->none = by_alloc_zero(noise->dims, sizeof *noise->none, err);
     noise->rest = by_alloc_zero(noise->dims, sizeof *noise->rest, err);
-    return noise->errors && noise->energy && noise->rested && noise->lost && noise->group_of &&
-                   noise->share_of && noise->first_group && noise->first_share && noise->none &&
-                   noise->total && noise->rest
+    for (size_t i = 0; noise->products && i < noise->room * noise->room * noise->outputs; i++)
+        noise->products[i] = NAN;
+    return noise->errors && noise->energy && noise->rested && noise->products && noise->lost &&
+                   noise->group_of && noise->share_of && noise->first_group && noise->first_share &&
+                   noise->none && noise->total && noise->rest
                ? 0
                : -1;
 }
@@ -59,6 +63,7 @@ void by_decide_noise_close(struct by_decide_noise *noise)
     by_free(noise->errors);
     by_free(noise->energy);
     by_free(noise->rested);
+    by_free(noise->products);
     by_free(noise->lost);
     by_free(noise->group_of);
     by_free(noise->share_of);
@@ -149,6 +154,34 @@ double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, c
     return sum;
 }
 
+static double *product_place(const struct by_decide_noise *noise, size_t output, size_t one,
+                             size_t other)
+{
+    return &noise->products[(output * noise->room + one) * noise->room + other];
+}
+
+double by_decide_noise_product(const struct by_decide_noise *noise, size_t output, size_t one,
+                               size_t other)
+{
+    double *place = product_place(noise, output, one, other);
+    if (isnan(*place))
+        *place = *product_place(noise, output, other, one) = by_decide_noise_dot(
+            noise, output, noise->errors + one * noise->dims, noise->errors + other * noise->dims);
+    return *place;
+}
+
+static void forget_products(struct by_decide_noise *noise, size_t group)
+{
+    for (size_t k = 0; k < noise->outputs; k++)
+        for (size_t i = 0; i < noise->room; i++)
+            *product_place(noise, k, group, i) = *product_place(noise, k, i, group) = NAN;
+}
+
+size_t by_decide_noise_most(const struct by_decisions *d)
+{
+    return (size_t)sqrt((double)BYTES / sizeof(double) / (double)(d->output_count + 1));
+}
+
 size_t by_decide_noise_add(struct by_decisions *d)
 {
     return d->work->noise.groups++;
@@ -168,6 +201,7 @@ void by_decide_noise_set(struct by_decisions *d, size_t group, const double *wit
     noise->lost[group] = !finite;
     if (!finite)
         memset(errors, 0, noise->dims * sizeof *errors);
+    forget_products(noise, group);
     for (size_t k = 0; k < noise->outputs; k++)
         noise->energy[group][k] = finite ? by_decide_noise_dot(noise, k, errors, errors)
                                          : LOST_TIMES * (d->signal[k] > 0 ? d->signal[k] : 1);

@@ -42,13 +42,12 @@ static const char *draft_name(const struct by_decisions *d, size_t decision)
 
 /* --- Rules --- */
 
-static void put_tensors(const struct by_decisions *d, size_t decision, struct by_str *yaml)
+static void put_tensors(const struct by_decisions *d, size_t source, const char *type,
+                        struct by_str *yaml)
 {
     const struct by_quant_plan *plan = d->q->plan;
-    const char *type = d->decisions[decision].alternative->activation;
     for (size_t i = 0; i < plan->rows.count; i++) {
-        if (d->work->source_of[i] != d->work->source_at[decision] ||
-            plan->rows.at[i].converts != BY_NO_ROW)
+        if (d->work->source_of[i] != source || plan->rows.at[i].converts != BY_NO_ROW)
             continue;
         by_str_puts(yaml, "  ");
         put_name(yaml, plan->rows.at[i].value->name);
@@ -57,47 +56,81 @@ static void put_tensors(const struct by_decisions *d, size_t decision, struct by
     }
 }
 
+static bool has_decision(const struct by_decisions *d, const bool *on, size_t place)
+{
+    for (size_t i = 0; i < d->decision_count; i++)
+        if (on[i] && d->decisions[i].place == place)
+            return true;
+    return false;
+}
+
+/* What a decision about a layer says of its inputs; a decision about the tensor is stronger. */
+static void put_inputs(const struct by_decisions *d, const bool *on, size_t decision,
+                       struct by_str *yaml)
+{
+    const struct by_decide_work *work = d->work;
+    const struct by_decide_layer *layer = &work->layers[work->layer_of[decision]];
+    for (size_t i = layer->first; i < layer->first + layer->input_count; i++)
+        if (work->alone[i] && !has_decision(d, on, work->inputs[i]))
+            put_tensors(d, work->inputs[i], d->decisions[decision].alternative->activation, yaml);
+}
+
 static void put_node(const struct by_decisions *d, size_t decision, bool users, struct by_str *yaml)
 {
     const struct by_alternative *row = d->decisions[decision].alternative;
     by_str_puts(yaml, "  ");
     put_name(yaml, users ? d->decisions[decision].name : draft_name(d, decision));
-    if (row->kind == BY_DECIDE_FLOAT) {
+    if (row->kind == BY_DECIDE_FLOAT)
         by_str_puts(yaml, ": float\n");
-        return;
-    }
-    const bool inputs = row->kind == BY_DECIDE_LAYER && row->activation;
-    by_str_puts(yaml, ": {");
-    if (inputs)
-        by_str_printf(yaml, "input: %s", row->activation);
-    if (row->weight)
-        by_str_printf(yaml, "%sweight: %s", inputs ? ", " : "", row->weight);
-    by_str_puts(yaml, "}\n");
+    else
+        by_str_printf(yaml, ": {weight: %s}\n", row->weight);
 }
 
-static bool has_any(const struct by_decisions *d, const bool *on, bool tensors)
+static bool is_about_node(const struct by_decisions *d, size_t decision)
+{
+    const size_t layer = d->work->layer_of[decision];
+    return layer != BY_NONE && (d->decisions[decision].alternative->kind == BY_DECIDE_FLOAT ||
+                                d->work->layers[layer].weight != BY_NONE);
+}
+
+static void put_nodes(const struct by_decisions *d, const bool *on, bool users, struct by_str *yaml)
 {
     for (size_t i = 0; i < d->decision_count; i++)
-        if (on[i] && (d->work->layer_of[i] == BY_NONE) == tensors)
-            return true;
-    return false;
+        if (on[i] && is_about_node(d, i))
+            put_node(d, i, users, yaml);
+}
+
+static void put_all_tensors(const struct by_decisions *d, const bool *on, struct by_str *yaml)
+{
+    for (size_t i = 0; i < d->decision_count; i++) {
+        if (!on[i])
+            continue;
+        if (d->work->layer_of[i] == BY_NONE)
+            put_tensors(d, d->work->source_at[i], d->decisions[i].alternative->activation, yaml);
+        else if (d->decisions[i].alternative->kind == BY_DECIDE_LAYER)
+            put_inputs(d, on, i, yaml);
+    }
+}
+
+/* A map under its key; nothing where it is empty. */
+static void put_map(const char *key, const struct by_str *map, struct by_str *yaml)
+{
+    if (map->size)
+        by_str_printf(yaml, "%s:\n%s", key, by_str_text(map));
+    yaml->failed = yaml->failed || map->failed;
 }
 
 static void put_rules(const struct by_decisions *d, const bool *on, bool users, struct by_str *yaml)
 {
-    for (int tensors = 0; tensors < 2; tensors++) {
-        if (!has_any(d, on, tensors))
-            continue;
-        by_str_puts(yaml, tensors ? "tensors:\n" : "nodes:\n");
-        for (size_t i = 0; i < d->decision_count; i++) {
-            if (!on[i] || (d->work->layer_of[i] == BY_NONE) != tensors)
-                continue;
-            if (tensors)
-                put_tensors(d, i, yaml);
-            else
-                put_node(d, i, users, yaml);
-        }
-    }
+    struct by_str nodes, tensors;
+    by_str_init(&nodes);
+    by_str_init(&tensors);
+    put_nodes(d, on, users, &nodes);
+    put_all_tensors(d, on, &tensors);
+    put_map("nodes", &nodes, yaml);
+    put_map("tensors", &tensors, yaml);
+    by_str_release(&nodes);
+    by_str_release(&tensors);
 }
 
 int by_decisions_write(const struct by_decisions *d, const bool *on, struct by_str *yaml,

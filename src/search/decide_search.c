@@ -16,6 +16,7 @@
 #define ADDS          0.5  /* share of a predicted gain that there is where errors add */
 #define APART         8    /* candidates of a search that counts sources one by one */
 #define APART_NEAR    1.0  /* dB between what meets and what does not, there */
+#define APART_SAVES   0.01 /* of the best one's cost: what saves less is no candidate there */
 
 struct searching {
     struct by_decisions *d;
@@ -177,9 +178,10 @@ static bool may_verify(const struct searching *searching)
 
 /* --- To a goal in dB --- */
 
-/* One round of choosing and verifying. *stuck: there is nothing new to verify. */
-static int go_once(struct searching *searching, double sqnr, const char *what, bool *on,
-                   struct by_verified *verified, bool *stuck, struct baryon_error *err)
+/* One round of choosing and verifying. *stuck: there is nothing new to verify that costs less than
+ * `most`. */
+static int go_below(struct searching *searching, double sqnr, double most, const char *what,
+                    bool *on, struct by_verified *verified, bool *stuck, struct baryon_error *err)
 {
     struct by_decisions *d = searching->d;
     struct by_choice_goal goal = searching->options->limits;
@@ -188,13 +190,22 @@ static int go_once(struct searching *searching, double sqnr, const char *what, b
         return -1;
     goal.sqnr = sqnr;
     int status = by_decisions_choose(d, &goal, next, &reached, err);
-    *stuck = status == 0 && same(d, next, on);
+    struct by_prediction predicted = {0};
+    if (status == 0 && isfinite(most))
+        by_decisions_predict(d, next, &predicted);
+    *stuck = status == 0 && (same(d, next, on) || predicted.cost >= most);
     if (status == 0 && !*stuck) {
         memcpy(on, next, d->decision_count);
         status = verify_step(searching, what, on, verified, err);
     }
     by_free(next);
     return status;
+}
+
+static int go_once(struct searching *searching, double sqnr, const char *what, bool *on,
+                   struct by_verified *verified, bool *stuck, struct baryon_error *err)
+{
+    return go_below(searching, sqnr, INFINITY, what, on, verified, stuck, err);
 }
 
 /* Where corrections alone led nowhere. */
@@ -312,7 +323,10 @@ static int verify_apart(struct searching *searching, double sqnr, const char *wh
                         bool *meets, bool *stuck, struct baryon_error *err)
 {
     struct by_verified verified = {.sqnr = -INFINITY};
-    if (go_once(searching, sqnr, what, on, &verified, stuck, err) < 0)
+    const double most = searching->best_verified.meets
+                            ? (1 - APART_SAVES) * searching->best_predicted.cost
+                            : INFINITY;
+    if (go_below(searching, sqnr, most, what, on, &verified, stuck, err) < 0)
         return -1;
     *meets = !*stuck && verified.meets;
     return 0;

@@ -112,7 +112,6 @@ static void apply_moves(const struct by_decide_state *state, const struct moves 
         const size_t group = moves->group[i];
         if (noise->lost[group])
             continue;
-        const float *errors = noise->errors + group * noise->dims;
         for (size_t k = 0; k < noise->outputs; k++) {
             sums->sum[k] += 2 * more[i] * state->product[group][k] +
                             more[i] * more[i] * noise->energy[group][k];
@@ -120,8 +119,7 @@ static void apply_moves(const struct by_decide_state *state, const struct moves 
             sums->left[k] += moves->share[i] * noise->energy[group][k];
             for (size_t j = 0; j < i; j++)
                 sums->sum[k] += 2 * more[i] * more[j] *
-                                by_decide_noise_dot(noise, k, errors,
-                                                    noise->errors + moves->group[j] * noise->dims);
+                                by_decide_noise_product(noise, k, group, moves->group[j]);
         }
     }
 }
@@ -151,14 +149,16 @@ static double predicted_sqnr(const struct by_decisions *d, const struct by_decid
 
 /* --- Cost --- */
 
-static size_t input_type(const struct change *change, const struct by_decide_layer *layer,
-                         size_t own, size_t source)
+/* input: place in work->inputs; own: the decision about its layer. */
+static size_t input_type(const struct change *change, size_t own, size_t input)
 {
     const struct by_decide_work *work = change->state->d->work;
-    if (own != BY_NONE && work->activation_type[own] != BY_NONE)
+    const size_t source = work->inputs[input], tensor = decision_at(change, source);
+    const bool owns = own != BY_NONE && work->activation_type[own] != BY_NONE;
+    const bool is_float =
+        owns && change->state->d->decisions[own].alternative->kind == BY_DECIDE_FLOAT;
+    if (owns && (is_float || (tensor == BY_NONE && work->alone[input])))
         return work->activation_type[own];
-    const size_t tensor = decision_at(change, source);
-    (void)layer;
     return tensor != BY_NONE ? work->activation_type[tensor] : work->type_of[source];
 }
 
@@ -175,7 +175,7 @@ static void cost_layer(const struct change *change, const struct by_decide_layer
     double cost = 0;
     bool wide = layer->stays_float || !layer->input_count;
     for (size_t i = 0; i < layer->input_count; i++) {
-        const size_t type = input_type(change, layer, own, work->inputs[layer->first + i]);
+        const size_t type = input_type(change, own, layer->first + i);
         cost = fmax(cost, work->costs[type * work->type_count + weight]);
         wide = wide || work->wides[type * work->type_count + weight];
     }
@@ -232,35 +232,55 @@ void by_decide_state_try(const struct by_decide_state *state, size_t place, size
     trial->sqnr = predicted_sqnr(state->d, &trial->sums);
 }
 
-/* The sum of errors, and its products. */
-static void sum_errors(struct by_decide_state *state)
+static double amplitude_of(const struct by_decide_state *state, size_t group)
+{
+    return sqrt(fmax(state->present[group], 0));
+}
+
+void by_decide_state_errors(const struct by_decide_state *state, float *sum)
+{
+    const struct by_decide_noise *noise = &state->d->work->noise;
+    memset(sum, 0, noise->dims * sizeof *sum);
+    for (size_t i = 0; i < noise->groups; i++) {
+        const float *errors = noise->errors + i * noise->dims;
+        const float amplitude = (float)amplitude_of(state, i);
+        for (size_t k = 0; amplitude > 0 && k < noise->dims; k++)
+            sum[k] += amplitude * errors[k];
+    }
+}
+
+static void find_present(struct by_decide_state *state)
 {
     const struct by_decisions *d = state->d;
     const struct by_decide_noise *noise = &d->work->noise;
-    struct by_decide_sums *sums = &state->sums;
-    memset(sums, 0, sizeof *sums);
-    memset(state->sum, 0, noise->dims * sizeof *state->sum);
     memset(state->present, 0, noise->groups * sizeof *state->present);
     for (size_t i = 0; noise->groups && i < d->source_count; i++) {
-        add_other(d, i, state->factor[i], 1, sums);
+        add_other(d, i, state->factor[i], 1, &state->sums);
         state->present[noise->group_of[i]] += state->factor[i] == 1 ? noise->share_of[i] : 0;
     }
+}
+
+/* What the sum of errors comes to, and its products with those of each group. */
+static void sum_errors(struct by_decide_state *state)
+{
+    const struct by_decide_noise *noise = &state->d->work->noise;
+    struct by_decide_sums *sums = &state->sums;
+    memset(sums, 0, sizeof *sums);
+    find_present(state);
+    memset(state->product, 0, noise->groups * sizeof *state->product);
     for (size_t i = 0; i < noise->groups; i++) {
-        const float *errors = noise->errors + i * noise->dims;
-        const float amplitude = (float)sqrt(state->present[i]);
-        for (size_t k = 0; amplitude > 0 && k < noise->dims; k++)
-            state->sum[k] += amplitude * errors[k];
-        for (size_t k = 0; !noise->lost[i] && k < noise->outputs; k++)
-            sums->left[k] += state->present[i] * noise->energy[i][k];
+        const double amplitude = amplitude_of(state, i);
+        for (size_t k = 0; amplitude > 0 && k < noise->outputs; k++) {
+            for (size_t j = 0; j < noise->groups; j++)
+                state->product[j][k] += amplitude * by_decide_noise_product(noise, k, i, j);
+            sums->with_rest[k] += amplitude * noise->rested[i][k];
+            sums->left[k] += noise->lost[i] ? 0 : state->present[i] * noise->energy[i][k];
+        }
     }
-    for (size_t k = 0; k < noise->outputs; k++) {
-        sums->sum[k] = by_decide_noise_dot(noise, k, state->sum, state->sum);
-        sums->with_rest[k] = by_decide_noise_dot(noise, k, state->sum, noise->rest);
-        for (size_t i = 0; i < noise->groups; i++)
-            state->product[i][k] =
-                by_decide_noise_dot(noise, k, noise->errors + i * noise->dims, state->sum);
-    }
-    state->sqnr = predicted_sqnr(d, sums);
+    for (size_t i = 0; i < noise->groups; i++)
+        for (size_t k = 0; k < noise->outputs; k++)
+            sums->sum[k] += amplitude_of(state, i) * state->product[i][k];
+    state->sqnr = predicted_sqnr(state->d, sums);
 }
 
 static void sum_costs(struct by_decide_state *state)
@@ -300,9 +320,8 @@ int by_decide_state_open(struct by_decide_state *state, const struct by_decision
     state->at = by_alloc(d->work->place_count + 1, sizeof *state->at, err);
     state->factor = by_alloc(d->source_count + 1, sizeof *state->factor, err);
     state->present = by_alloc_zero(noise->groups + 1, sizeof *state->present, err);
-    state->sum = by_alloc_zero(noise->dims + 1, sizeof *state->sum, err);
     state->product = by_alloc_zero(noise->groups + 1, sizeof *state->product, err);
-    if (!state->at || !state->factor || !state->present || !state->sum || !state->product)
+    if (!state->at || !state->factor || !state->present || !state->product)
         return -1;
     for (size_t i = 0; i < d->work->place_count; i++)
         state->at[i] = BY_NONE;
@@ -322,7 +341,6 @@ void by_decide_state_close(struct by_decide_state *state)
     by_free(state->at);
     by_free(state->factor);
     by_free(state->present);
-    by_free(state->sum);
     by_free(state->product);
     *state = (struct by_decide_state){.d = NULL};
 }

@@ -38,7 +38,8 @@ struct by_switches {
     const char *bits;   /* name of the input of bools; NULL: no activation is switched */
     const char *scales; /* name of the input of scales; NULL: they are constants */
     float *own;         /* scales as they are, by source */
-    size_t first;       /* of the judge's kept samples, the first one that judges */
+    struct by_begun begun;
+    size_t first; /* of the judge's kept samples, the first one that judges */
 };
 
 struct opening {
@@ -350,8 +351,11 @@ static int open_model(struct opening *opening, struct baryon_error *err)
                               opening->rows, err) < 0 ||
         switch_activations(opening, err) < 0 || switch_constants(opening, err) < 0)
         return -1;
-    if (switches->end - switches->begin < d->source_count &&
-        by_graph_prune(opening->draft.model->graph, NULL, err) < 0)
+    const bool part = switches->end - switches->begin < d->source_count;
+    if (part && by_begins_replace(d->work->begins, opening->draft.model, &switches->arena,
+                                  &switches->begun, err) < 0)
+        return -1;
+    if (part && by_graph_prune(opening->draft.model->graph, NULL, err) < 0)
         return -1;
     return by_judge_session(d->judge, opening->draft.model, &switches->session, err);
 }
@@ -401,7 +405,7 @@ void by_switches_close(struct by_switches *switches)
 
 /* The sample's inputs, the bools, the scales, the constants. */
 static size_t fill_inputs(const struct by_switches *switches, const bool *on, const float *scales,
-                          size_t sample, struct by_array *inputs)
+                          size_t sample, size_t index, struct by_array *inputs)
 {
     size_t count;
     const struct by_array *own =
@@ -421,6 +425,10 @@ static size_t fill_inputs(const struct by_switches *switches, const bool *on, co
                                             .dims = {(int64_t)switches->d->source_count},
                                             .data = scales,
                                             .size = switches->d->source_count * sizeof *scales};
+    for (size_t i = 0; i < switches->begun.count; i++) {
+        inputs[count] = switches->begun.at[i].arrays[index];
+        inputs[count++].name = switches->begun.at[i].name;
+    }
     for (size_t i = 0; i < switches->constant_count; i++) {
         const struct constant *constant = &switches->constants[i];
         inputs[count] = constant->array;
@@ -432,20 +440,21 @@ static size_t fill_inputs(const struct by_switches *switches, const bool *on, co
 }
 
 static int run_session(const struct by_switches *switches, const bool *on, const double *factors,
-                       size_t sample, struct by_run **run, struct baryon_error *err)
+                       size_t sample, size_t index, struct by_run **run, struct baryon_error *err)
 {
     const struct by_decisions *d = switches->d;
     size_t ports;
     by_judge_inputs(d->judge, switches->first + sample, &ports);
-    struct by_array *inputs = by_alloc(ports + switches->constant_count + 2, sizeof *inputs, err);
+    struct by_array *inputs =
+        by_alloc(ports + switches->constant_count + switches->begun.count + 2, sizeof *inputs, err);
     float *scales = by_alloc(d->source_count + 1, sizeof *scales, err);
     int status = inputs && scales ? 0 : -1;
     for (size_t i = 0; status == 0 && i < d->source_count; i++)
         scales[i] = switches->own[i] * (float)(factors ? factors[i] : 1);
     if (status == 0)
-        status =
-            by_session_run(switches->session, inputs,
-                           fill_inputs(switches, on, scales, sample, inputs), NULL, 0, run, err);
+        status = by_session_run(switches->session, inputs,
+                                fill_inputs(switches, on, scales, sample, index, inputs), NULL, 0,
+                                run, err);
     by_free(inputs);
     by_free(scales);
     return status;
@@ -458,7 +467,7 @@ int by_switches_run(const struct by_switches *switches, const bool *on, const do
     const struct by_decisions *d = switches->d;
     struct by_run *run;
     size_t count;
-    int status = run_session(switches, on, factors, sample, &run, err);
+    int status = run_session(switches, on, factors, sample, index, &run, err);
     if (status < 0)
         return -1;
     const struct by_array *outputs = by_run_outputs(run, &count);

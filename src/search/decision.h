@@ -25,7 +25,8 @@
 enum by_decision_kind {
     BY_DECIDE_TENSOR, /* an activation, with those that share its parameters: `activation` */
     BY_DECIDE_WEIGHT, /* the weight of a layer: `weight` */
-    BY_DECIDE_LAYER,  /* what a layer reads, and its weight: `activation` and `weight` */
+    BY_DECIDE_LAYER,  /* the weight of a layer, and what nothing else reads: `activation` and
+                         `weight`, both given. What a decision about a tensor says is stronger */
     BY_DECIDE_FLOAT,  /* the layer stays float */
 };
 
@@ -36,6 +37,7 @@ struct by_alternative {
     const char *name; /* "int16 activation", for reports */
     enum by_decision_kind kind;
     const char *activation, *weight;
+    const char *from; /* what the weight has in the plan, a glob; NULL: anything */
 };
 
 /* What a multiply-add costs whose layer has these types ("int8", "int*", "bf16", "float"; a glob of

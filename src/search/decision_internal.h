@@ -5,6 +5,7 @@
  *   decide_type.c       how much noise a type has, and how many bits
  *   decide_cost.c       what layers cost with the types that they read
  *   decide_switch.c     the model whose sources are switched on and off
+ *   decide_begin.c      what comes before the sources of a part, run once
  *   decide_own.c        noise of activations by themselves
  *   decide_noise.c      errors at the outputs, as vectors
  *   decide_measure.c    noise of sources
@@ -62,6 +63,7 @@ struct by_decide_noise {
     float *errors;                         /* [group * dims] */
     double (*energy)[BY_DECISION_OUTPUTS]; /* by group: of its errors, and with what the rest is */
     double (*rested)[BY_DECISION_OUTPUTS];
+    double *products;    /* [output * room * room]: of two groups' errors; NAN: not known yet */
     bool *lost;          /* by group: not finite; it counts by its energy alone */
     size_t *group_of;    /* by source */
     double *share_of;    /* by source */
@@ -78,6 +80,7 @@ struct by_decide_work {
     struct by_decide_layer *layers;
     size_t layer_count;
     size_t *inputs; /* sources */
+    bool *alone;    /* by input: rules may name it, and nothing else reads it */
     size_t input_count;
     size_t *source_of;   /* by row of the plan; BY_NONE */
     size_t *type_of;     /* by source: the type that the plan gives it */
@@ -99,6 +102,7 @@ struct by_decide_work {
     struct by_switches *switches; /* with all sources */
     struct by_decide_part *parts; /* with some, where few are on */
     size_t part_count;
+    struct by_begins *begins; /* where parts begin; NULL: with the model */
     struct by_decide_noise noise;
     bool apart;             /* sources count one by one, as if no errors met */
     bool *all;              /* by source: on */
@@ -154,6 +158,11 @@ void by_decide_noise_set(struct by_decisions *d, size_t group, const double *wit
                          const double *without, bool mean);
 double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, const float *one,
                            const float *other);
+/* Of the errors of two groups. */
+double by_decide_noise_product(const struct by_decide_noise *noise, size_t output, size_t one,
+                               size_t other);
+/* So many groups there may be. */
+size_t by_decide_noise_most(const struct by_decisions *d);
 
 /* --- decide_state.c --- */
 
@@ -171,7 +180,6 @@ struct by_decide_state {
     size_t *at;                             /* by place: the decision, or BY_NONE */
     double *factor;                         /* by source */
     double *present;                        /* by group: share that is unchanged */
-    float *sum;                             /* of errors */
     double (*product)[BY_DECISION_OUTPUTS]; /* by group: of its errors with the sum */
     struct by_decide_sums sums;
     double cost, wide, macs, bytes;
@@ -186,6 +194,8 @@ void by_decide_state_close(struct by_decide_state *state);
 void by_decide_state_try(const struct by_decide_state *state, size_t place, size_t decision,
                          struct by_decide_state *trial);
 void by_decide_state_set(struct by_decide_state *state, size_t place, size_t decision);
+/* The sum of the errors of unchanged sources. */
+void by_decide_state_errors(const struct by_decide_state *state, float *sum);
 void by_decide_state_read(const struct by_decide_state *state, bool *on);
 
 /* --- decide_switch.c --- */
@@ -200,6 +210,29 @@ void by_switches_close(struct by_switches *switches);
 int by_switches_run(const struct by_switches *switches, const bool *on, const double *factors,
                     size_t sample, size_t index, struct by_judgement *judgement, double *places,
                     struct baryon_error *err);
+
+/* --- decide_begin.c --- */
+
+struct by_begins;
+
+/* An input of a model that begins later: its values, by sample that is measured on. */
+struct by_begun_value {
+    const char *name;
+    const struct by_array *arrays;
+};
+struct by_begun {
+    struct by_begun_value *at;
+    size_t count, cap;
+};
+
+/* starts: first sources of the parts, and the end. NULL comes out where nothing is to be gained. */
+int by_begins_open(struct by_begins **begins, const struct by_decisions *d, const size_t *starts,
+                   size_t parts, struct baryon_error *err);
+void by_begins_close(struct by_begins *begins);
+/* Of a model whose further inputs are switches: what does not depend on them becomes inputs, which
+ * are added to `begun`, in the arena. */
+int by_begins_replace(const struct by_begins *begins, struct baryon_model *model,
+                      struct by_arena *arena, struct by_begun *begun, struct baryon_error *err);
 
 /* --- decide_own.c --- */
 

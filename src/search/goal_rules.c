@@ -24,11 +24,13 @@ static size_t list_alternatives(const struct by_recipe *recipe, struct by_altern
     const bool ranges = by_spec_is_integer(&recipe->activation) && recipe->domain != BY_Q_ONNX;
     if (ranges && recipe->approach == BY_APPROACH_STATIC)
         rows[count++] = (struct by_alternative){
-            "16-bit activation", BY_DECIDE_TENSOR,
-            by_spec_is_unsigned(&recipe->activation) ? "uint16" : "int16", NULL};
+            .name = "16-bit activation",
+            .kind = BY_DECIDE_TENSOR,
+            .activation = by_spec_is_unsigned(&recipe->activation) ? "uint16" : "int16"};
     if (ranges && by_spec_is_integer(&recipe->weight) && !by_spec_is_unsigned(&recipe->weight))
-        rows[count++] = (struct by_alternative){"int16 weight", BY_DECIDE_WEIGHT, NULL, "int16"};
-    rows[count++] = (struct by_alternative){"float layer", BY_DECIDE_FLOAT, NULL, NULL};
+        rows[count++] = (struct by_alternative){
+            .name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"};
+    rows[count++] = (struct by_alternative){.name = "float layer", .kind = BY_DECIDE_FLOAT};
     return count;
 }
 

@@ -36,6 +36,12 @@ struct by_ladder {
     const struct by_rung *rungs;
     size_t rung_count;
     struct by_target_ladder decisions;
+    const char *layer_options; /* lines of a config that alternatives require; NULL: none */
+    /* Once the goals are met: a narrower type for the weights of all layers, and what of it goes
+     * back. NULL: there is none. */
+    const char *narrow_weight;
+    const struct by_alternative *back;
+    size_t back_count;
     /* On top of rungs of wider types, in place of the alternatives above. */
     const struct by_alternative *narrower;
     size_t narrower_count;
@@ -54,6 +60,8 @@ int by_ladder_take_costs(struct by_ladder *copy, const struct by_ladder *from, c
 
 #define BY_RUNGS(array)    .rungs = (array), .rung_count = sizeof(array) / sizeof *(array)
 #define BY_NARROWER(array) .narrower = (array), .narrower_count = sizeof(array) / sizeof *(array)
+#define BY_NARROW_WEIGHTS(type, array)                                                             \
+    .narrow_weight = (type), .back = (array), .back_count = sizeof(array) / sizeof *(array)
 #define BY_DECISIONS(options, costs)                                                               \
     .decisions = {.alternatives = (options),                                                       \
                   .alternative_count = sizeof(options) / sizeof *(options),                        \

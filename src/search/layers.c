@@ -11,6 +11,8 @@
 
 #define TRIES 3    /* times that the goal is raised, where the whole quantization falls short */
 #define MORE  0.25 /* dB on top of what it fell short */
+#define BYTES_SHARE                                                                                \
+    1e-3 /* of the multiply-adds' cost: that of all bytes where types cost the same */
 /* Runs of the session with switches, by effort: for each of all samples so many, as a search is
  * to take no more than some dozens of runs of the float model on all of them; within limits. */
 #define RUNS_EACH  10
@@ -24,6 +26,9 @@ struct by_auto_layers {
     struct baryon_model *user; /* the float model, whose names rules of a config have */
     const char *name;          /* of the point that they change */
     struct by_str rest;        /* of its config, with what samples chose */
+    struct by_target_ladder ladder;
+    bool narrows;       /* weights alone, for their bytes */
+    double other_bytes; /* of the model, beside weights of layers */
     struct by_auto_candidate candidate;
     struct by_auto_reader reader;
     struct by_input_callback inputs;
@@ -78,21 +83,28 @@ static bool may_save(const struct by_decisions *d)
     return false;
 }
 
-static int open_decisions(struct by_auto_layers *layers, bool sure, struct baryon_error *err)
+static int open_decisions(struct by_auto_layers *layers, const struct by_auto_point *point,
+                          struct baryon_error *err)
 {
+    const bool sure = point->sure && point->allowed;
     struct by_auto_work *work = layers->work;
     const struct by_decide_options options = {.runs = runs_of(work),
                                               .names = &layers->user->graph->values,
                                               .progress = go_on,
                                               .context = layers};
-    if (by_decisions_open(&layers->decisions, &layers->candidate.q, layers->judge,
-                          &work->ladder.decisions, &options, err) < 0)
+    if (by_decisions_open(&layers->decisions, &layers->candidate.q, layers->judge, &layers->ladder,
+                          &options, err) < 0)
         return -1;
     layers->idle = sure && !may_save(&layers->decisions);
     if (!layers->idle && by_decisions_measure(&layers->decisions, err) < 0)
         return -1;
     layers->on = by_alloc_zero(layers->decisions.decision_count + 1, sizeof *layers->on, err);
-    return layers->on ? 0 : -1;
+    if (!layers->on)
+        return -1;
+    struct by_prediction prediction;
+    by_decisions_predict(&layers->decisions, layers->on, &prediction);
+    layers->other_bytes = (double)point->bytes - prediction.bytes;
+    return 0;
 }
 
 static bool names_all(const struct by_auto_layers *layers)
@@ -126,9 +138,22 @@ static int open_pinned(struct by_auto_layers *layers, const char *rest, const ch
     by_str_clear(&layers->rest);
     by_str_puts(&layers->rest, rest);
     by_str_puts(&layers->rest, pins);
+    const char *more = layers->work->ladder.layer_options;
+    if (more && !layers->narrows && !strstr(rest, more))
+        by_str_puts(&layers->rest, more);
     return by_str_error(&layers->rest, err) < 0
                ? -1
                : open_yaml(layers, by_str_text(&layers->rest), err);
+}
+
+/* All bytes together cost as much as some of the multiply-adds, where they cost nothing else. */
+static double cost_of_bytes(const struct by_auto_layers *layers, const struct by_auto_point *point)
+{
+    const struct by_quant_plan *plan = layers->candidate.q.plan;
+    double macs = 0;
+    for (size_t i = 0; i < plan->node_count; i++)
+        macs += plan->nodes[i].macs;
+    return BYTES_SHARE * macs / (double)(point->bytes + 1);
 }
 
 /* What samples chose stands in the pins, so it is not tried again. Once more without tensors that
@@ -139,29 +164,32 @@ static int open_candidate(struct by_auto_layers *layers, const struct by_auto_po
     if (open_pinned(layers, rest, point->pins, err) < 0)
         return -1;
     const enum by_cle_mode mode = layers->candidate.q.report.equalized;
-    if ((mode != BY_CLE_EXACT && mode != BY_CLE_REPLACE) || names_all(layers))
+    if (!by_name || (mode != BY_CLE_EXACT && mode != BY_CLE_REPLACE) || names_all(layers))
         return 0;
     by_auto_candidate_close(&layers->candidate);
     return open_pinned(layers, by_name, point->pins_by_name, err);
 }
 
 int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, size_t place,
-                        const char *rest, const char *by_name, struct baryon_error *err)
+                        const char *rest, const char *by_name, bool bytes, struct baryon_error *err)
 {
     const struct by_auto_point *point = &work->out->points.at[place];
     struct by_auto_layers *layers = by_alloc_zero(1, sizeof *layers, err);
     if (!layers)
         return -1;
-    *layers = (struct by_auto_layers){.work = work, .name = point->name};
+    *layers = (struct by_auto_layers){
+        .work = work, .name = point->name, .ladder = work->ladder.decisions, .narrows = bytes};
     by_str_init(&layers->rest);
     *out = layers;
     int status = by_frame_copy(&work->out->frame, &layers->user, err);
     if (status == 0)
         status = open_candidate(layers, point, rest, by_name, err);
+    if (status == 0 && layers->narrows && !layers->ladder.byte_cost)
+        layers->ladder.byte_cost = cost_of_bytes(layers, point);
     if (status == 0)
         status = open_judge(layers, err);
     if (status == 0)
-        status = open_decisions(layers, point->sure && point->allowed, err);
+        status = open_decisions(layers, point, err);
     return status;
 }
 
@@ -258,7 +286,8 @@ static struct by_search_options search_options(struct by_auto_layers *layers, do
     return (struct by_search_options){
         .limits = {.sqnr = goal ? goal->bound + more : (double)NAN,
                    .wide_share = settings->max_wide,
-                   .bytes = INFINITY},
+                   .bytes = settings->max_size ? (double)settings->max_size - layers->other_bytes
+                                               : INFINITY},
         .verify = verify_layers,
         .context = layers,
         .verifications = verifications[settings->effort],
@@ -278,7 +307,7 @@ static size_t count_chosen(const struct by_auto_layers *layers)
 /* "int16 activation: 3, float layer: 1" */
 static void say_chosen(const struct by_auto_layers *layers, struct by_str *text)
 {
-    const struct by_target_ladder *ladder = &layers->work->ladder.decisions;
+    const struct by_target_ladder *ladder = &layers->ladder;
     for (size_t i = 0; i < ladder->alternative_count; i++) {
         size_t count = 0;
         for (size_t k = 0; k < layers->decisions.decision_count; k++)
@@ -292,26 +321,40 @@ static void say_chosen(const struct by_auto_layers *layers, struct by_str *text)
 
 static int try_chosen(struct by_auto_layers *layers, size_t *place, struct baryon_error *err)
 {
-    struct by_str rest, name, text;
+    struct by_str rules, rest, name, text;
+    by_str_init(&rules);
     by_str_init(&rest);
     by_str_init(&name);
     by_str_init(&text);
-    by_str_puts(&rest, by_str_text(&layers->rest));
     by_str_printf(&name, "%s, ", layers->name);
     by_plural(&name, count_chosen(layers), "change");
     say_chosen(layers, &text);
-    int status = by_decisions_write(&layers->decisions, layers->on, &rest, err);
-    if (status == 0)
+    int status = by_decisions_write(&layers->decisions, layers->on, &rules, err);
+    if (status == 0) {
+        by_auto_merge(by_str_text(&layers->rest), by_str_text(&rules), &rest);
         status = by_str_error(&rest, err);
+    }
     if (status == 0)
         status = by_str_error(&name, err);
     if (status == 0)
         status = by_auto_try(layers->work, by_str_text(&name), by_str_text(&text),
                              by_str_text(&rest), place, err);
+    by_str_release(&rules);
     by_str_release(&rest);
     by_str_release(&name);
     by_str_release(&text);
     return status;
+}
+
+/* What is to save bytes has to save some beside the best point. */
+static bool is_worth_trying(const struct by_auto_layers *layers)
+{
+    const struct by_auto_work *work = layers->work;
+    const struct by_auto_point *best = &work->out->points.at[work->best];
+    struct by_prediction prediction;
+    by_decisions_predict(&layers->decisions, layers->on, &prediction);
+    return !layers->narrows || !best->allowed || !best->sure ||
+           layers->other_bytes + prediction.bytes < (double)best->bytes;
 }
 
 /* The whole quantization may differ from what was verified, as samples choose again. */
@@ -325,7 +368,7 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
         const struct by_search_options options = search_options(layers, more);
         if (by_decisions_search(&layers->decisions, &options, layers->on, &met, err) < 0)
             return -1;
-        if (!count_chosen(layers))
+        if (!count_chosen(layers) || !is_worth_trying(layers))
             return 0;
         if (try_chosen(layers, &place, err) < 0)
             return -1;

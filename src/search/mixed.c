@@ -192,7 +192,10 @@ static void add_wider(struct search *search, enum by_decision_kind kind, const c
     struct by_target_ladder *ladder = &search->ladder;
     const char *any = "*";
     search->rows[ladder->alternative_count++] =
-        (struct by_alternative){activation ? "activation" : "weight", kind, activation, weight};
+        (struct by_alternative){.name = activation ? "activation" : "weight",
+                                .kind = kind,
+                                .activation = activation,
+                                .weight = weight};
     search->costs[ladder->mac_count++] =
         (struct by_mac_cost){activation ? activation : any, weight ? weight : any, 2, true};
 }

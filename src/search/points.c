@@ -117,18 +117,19 @@ bool by_auto_watch(void *context, const struct by_calibrate_progress *now)
     return work->interrupted || late;
 }
 
-static int value_of(struct by_auto_work *work, struct baryon_model *model, double *value,
-                    struct baryon_error *err)
+static int value_of(struct by_auto_work *work, struct baryon_model *model,
+                    struct by_auto_value *value, struct baryon_error *err)
 {
     const struct by_auto_options *options = work->options;
     if (!options->value)
         return by_auto_command_value(&work->command, model, value, err);
-    if (options->value(options->context, model, value, err) < 0)
+    value->error = 0;
+    if (options->value(options->context, model, &value->value, err) < 0)
         return -1;
-    return isfinite(*value)
+    return isfinite(value->value)
                ? 0
                : by_fail(err, BARYON_ERR_INPUT,
-                         "the goal's function returned %g, must be a finite number", *value);
+                         "the goal's function returned %g, must be a finite number", value->value);
 }
 
 int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
@@ -138,9 +139,16 @@ int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model
     const struct by_auto_goals *goals = &work->out->goals;
     if (by_auto_samples_measure(work->samples, model, part, measured, err) < 0)
         return -1;
-    for (size_t i = 0; !*measured->why && i < goals->count; i++)
-        if (!goals->at[i].metric && value_of(work, model, &measured->values[i], err) < 0)
+    for (size_t i = 0; !*measured->why && i < goals->count; i++) {
+        struct by_auto_value value;
+        if (goals->at[i].metric)
+            continue;
+        if (value_of(work, model, &value, err) < 0)
             return -1;
+        measured->values[i] = value.value;
+        if (measured->margins)
+            measured->margins[i] = value.error;
+    }
     return 0;
 }
 
@@ -342,11 +350,6 @@ static int try_yaml(struct by_auto_work *work, const char *name, const char *tex
     }
     say_point(work, &out->points.at[*place]);
     return 0;
-}
-
-void by_auto_yaml(const struct by_auto_work *work, const char *rest, struct by_str *yaml)
-{
-    by_str_printf(yaml, "%s\n# Quantization\n%s", by_str_text(&work->head), rest);
 }
 
 int by_auto_try(struct by_auto_work *work, const char *name, const char *text, const char *rest,

@@ -28,17 +28,22 @@ static const struct by_rung rungs[] = {
 
 static const struct by_alternative alternatives[] = {
     {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
+    {.name = "BFP16 layer", .kind = BY_DECIDE_LAYER, .activation = "bfp16", .weight = "bfp16"},
+    {.name = "BF16 layer", .kind = BY_DECIDE_LAYER, .activation = "bf16", .weight = "bf16"},
     {.name = "float layer", .kind = BY_DECIDE_FLOAT},
 };
 
 static const struct by_alternative narrower[] = {
     {.name = "int8 activation", .kind = BY_DECIDE_TENSOR, .activation = "int8"},
+    {.name = "BFP16 layer", .kind = BY_DECIDE_LAYER, .activation = "bfp16", .weight = "bfp16"},
+    {.name = "BF16 layer", .kind = BY_DECIDE_LAYER, .activation = "bf16", .weight = "bf16"},
     {.name = "float layer", .kind = BY_DECIDE_FLOAT},
 };
 
 static const struct by_mac_cost costs[] = {
-    {"int8", "int8", 1, false}, {"int16", "int8", 2, true}, {"bfp16", "*", 2, true},
-    {"bf16", "*", 4, true},     {"float*", "*", 16, true},  {"*", "*", 8, true},
+    {"int8", "int8", 1, false}, {"int16", "int8", 2, true}, {"float*", "*", 16, true},
+    {"*", "float*", 16, true},  {"bf16", "*", 4, true},     {"*", "bf16", 4, true},
+    {"bfp16", "*", 2, true},    {"*", "bfp16", 2, true},    {"*", "*", 8, true},
 };
 
 const struct by_ladder by_ladder_vitis_ai = {

@@ -8,7 +8,8 @@
  * are tried as real candidates, evenly over the list; 0: all. Prints
  * "PLAN sqnr-predicted sqnr-real sources decisions runs seconds", for each source
  * "SOURCE kind name noise share", then for each candidate
- * "DECISION kind name gain-predicted gain-real", and for random sets of decisions
+ * "DECISION kind name gain-predicted gain-real gain-even gain-odd" (of every other sample, and of
+ * the others), and for random sets of decisions
  * "SET sqnr-predicted sqnr-real", all on the samples that were measured on.
  */
 #include "base/rng.h"
@@ -72,42 +73,50 @@ static int open_all(struct dump *dump, char **args, struct baryon_error *err)
                : 0;
 }
 
-/* On the samples that were measured on. */
-static double sqnr_of(const struct by_decisions *d, const struct by_judgement *each)
+/* On the samples that were measured on; of those every `step`th from `first` on. */
+static double sqnr_of(const struct by_decisions *d, const struct by_judgement *each, size_t first,
+                      size_t step)
 {
     struct by_judgement *same = by_alloc(d->samples, sizeof *same, NULL);
-    for (size_t i = 0; same && i < d->samples; i++)
-        same[i] = each[d->measured[i]];
-    const double sqnr = same ? by_judge_sqnr(same, d->samples) : 0;
+    size_t count = 0;
+    for (size_t i = first; same && i < d->samples; i += step)
+        same[count++] = each[d->measured[i]];
+    const double sqnr = count ? by_judge_sqnr(same, count) : 0;
     by_free(same);
     return sqnr;
 }
+
+enum { ALL, EVEN, ODD, JUDGED };
 
 static int judge(const struct by_decisions *d, const bool *on, double *sqnr,
                  struct baryon_error *err)
 {
     struct by_judgement *each = by_alloc_zero(by_judge_count(d->judge), sizeof *each, err);
     const int status = each ? by_decisions_judge(d, on, each, sqnr, err) : -1;
-    if (status == 0)
-        *sqnr = sqnr_of(d, each);
+    if (status == 0) {
+        sqnr[ALL] = sqnr_of(d, each, 0, 1);
+        sqnr[EVEN] = sqnr_of(d, each, 0, 2);
+        sqnr[ODD] = sqnr_of(d, each, 1, 2);
+    }
     by_free(each);
     return status;
 }
 
-static int try_each(struct dump *dump, size_t most, double plan, struct baryon_error *err)
+static int try_each(struct dump *dump, size_t most, const double *plan, struct baryon_error *err)
 {
     struct by_decisions *d = &dump->d;
     const size_t step = most && most < d->decision_count ? d->decision_count / most : 1;
     bool *on = by_alloc_zero(d->decision_count + 1, sizeof *on, err);
     int status = on ? 0 : -1;
     for (size_t i = 0; status == 0 && i < d->decision_count; i += step) {
-        double sqnr;
+        double sqnr[JUDGED];
         on[i] = true;
-        status = judge(d, on, &sqnr, err);
+        status = judge(d, on, sqnr, err);
         on[i] = false;
         if (status == 0)
-            printf("DECISION\t%s\t%s\t%.5f\t%.5f\n", d->decisions[i].alternative->name,
-                   d->decisions[i].name, d->decisions[i].gain, sqnr - plan);
+            printf("DECISION\t%s\t%s\t%.5f\t%.5f\t%.5f\t%.5f\n", d->decisions[i].alternative->name,
+                   d->decisions[i].name, d->decisions[i].gain, sqnr[ALL] - plan[ALL],
+                   sqnr[EVEN] - plan[EVEN], sqnr[ODD] - plan[ODD]);
         fflush(stdout);
     }
     by_free(on);
@@ -122,13 +131,13 @@ static int try_sets(struct dump *dump, struct baryon_error *err)
     int status = on ? 0 : -1;
     for (uint64_t set = 0; status == 0 && set < SETS; set++) {
         struct by_prediction prediction;
-        double sqnr;
+        double sqnr[JUDGED];
         for (size_t i = 0; i < d->decision_count; i++)
             on[i] = by_rng_unit(1, set, d->decisions[i].place) < (0.5 + (double)set) / SETS;
         by_decisions_predict(d, on, &prediction);
-        status = judge(d, on, &sqnr, err);
+        status = judge(d, on, sqnr, err);
         if (status == 0)
-            printf("SET\t%.5f\t%.5f\n", prediction.sqnr, sqnr);
+            printf("SET\t%.5f\t%.5f\n", prediction.sqnr, sqnr[ALL]);
         fflush(stdout);
     }
     by_free(on);
@@ -152,7 +161,7 @@ static int run(struct dump *dump, int count, char **args, struct baryon_error *e
 {
     const struct by_decide_options options = {.runs = count > 4 ? strtoul(args[4], NULL, 10) : 0};
     struct by_prediction prediction;
-    double real;
+    double real[JUDGED];
     if (open_all(dump, args, err) < 0)
         return -1;
     const double begin = by_seconds();
@@ -162,12 +171,12 @@ static int run(struct dump *dump, int count, char **args, struct baryon_error *e
     const double seconds = by_seconds() - begin;
     bool *none = by_alloc_zero(dump->d.decision_count + 1, sizeof *none, err);
     by_decisions_predict(&dump->d, none, &prediction);
-    const int status = none ? judge(&dump->d, none, &real, err) : -1;
+    const int status = none ? judge(&dump->d, none, real, err) : -1;
     by_free(none);
     if (status < 0)
         return -1;
-    printf("PLAN\t%.4f\t%.4f\t%zu\t%zu\t%zu\t%.2f\n", prediction.sqnr, real, dump->d.source_count,
-           dump->d.decision_count, dump->d.runs, seconds);
+    printf("PLAN\t%.4f\t%.4f\t%zu\t%zu\t%zu\t%.2f\n", prediction.sqnr, real[ALL],
+           dump->d.source_count, dump->d.decision_count, dump->d.runs, seconds);
     print_sources(&dump->d);
     fflush(stdout);
     if (try_sets(dump, err) < 0)

@@ -27,6 +27,8 @@ static void put_layer(struct baryon_model *model, const char *name, const char *
     put_node(model->graph, name, "Conv", input, output);
 }
 
+static int64_t opset = 13;
+static enum by_float_form floats = BY_FLOATS_QUARK;
 static bool has_scale; /* a constant that no layer multiplies with, of one great value */
 
 static struct baryon_model *made_model(void)
@@ -46,7 +48,7 @@ static struct baryon_model *made_model(void)
     put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
     put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
     assert_ok(by_model_link(model, &err));
-    assert_ok(by_model_set_opset(model, "", 13, &err));
+    assert_ok(by_model_set_opset(model, "", opset, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     return model;
 }
@@ -61,6 +63,7 @@ static void set_options(unsigned threads)
         .weight = {.elem = BY_ELEM_INT8, .symmetric = true},
         .bias = {.elem = BY_ELEM_INT32, .symmetric = true},
         .domain = BY_Q_MICROSOFT,
+        .floats = floats,
         .smooth = BY_SMOOTH_OFF,
     };
     recipe.activation.method = recipe.weight.method = recipe.bias.method =
@@ -82,6 +85,12 @@ static const struct by_mac_cost macs[] = {{"*int16", "*", 2, true},
                                           {"int8", "int8", 1, false},
                                           {"*", "*", 8, true}};
 static const struct by_target_ladder widens = {alternatives, 2, macs, 4, 0};
+/* Where the other one is wide already it still costs. */
+static const struct by_mac_cost steps[] = {{"int16", "int16", 3, true},
+                                           {"int16", "*", 2, true},
+                                           {"*", "int16", 2, true},
+                                           {"*", "*", 1, false}};
+static const struct by_target_ladder adds_up = {alternatives, 2, steps, 4, 0};
 static const struct by_target_ladder excludes = {alternatives, 3, macs, 4, 0};
 
 static const struct by_alternative loose[] = {
@@ -90,6 +99,14 @@ static const struct by_alternative loose[] = {
     {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
 };
 static const struct by_target_ladder loosens = {loose, 3, macs, 4, 0};
+
+static const struct by_alternative of_layers[] = {
+    {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
+    {.name = "bf16 layer", .kind = BY_DECIDE_LAYER, .activation = "bf16", .weight = "bf16"},
+};
+static const struct by_mac_cost costs_of_layers[] = {
+    {"bf16", "*", 4, true}, {"*", "bf16", 4, true}, {"*int16", "*", 2, true}, {"*", "*", 1, false}};
+static const struct by_target_ladder blocks = {of_layers, 2, costs_of_layers, 4, 0};
 
 static void open_decisions(unsigned threads, const struct by_target_ladder *ladder,
                            const struct by_decide_options *decide)
@@ -455,7 +472,7 @@ static void test_search_goes_down_from_the_widest(void **state)
     const struct by_search_options search = {
         .limits = {30, 1, INFINITY}, .verify = judge_by_number, .verifications = 1};
     for (int wide = 0; wide < 2; wide++) {
-        open_decisions(1, &widens, &all_samples);
+        open_decisions(1, &adds_up, &all_samples);
         assert_ok(by_decisions_measure(&d, &err));
         const double scale = d.scale[0];
         meets_when_wide = wide;
@@ -550,6 +567,61 @@ static void test_rules_are_those_of_a_config(void **state)
 }
 
 /* A quantization with the rules is the candidate. */
+/* What a layer reads alone goes with its weight, unless a decision about the tensor says otherwise;
+ * what others read as well stays. */
+static void test_layers_have_another_type(void **state)
+{
+    bool on[MOST] = {false};
+    struct by_prediction alone, both, tensor;
+    struct by_str yaml;
+    (void)state;
+    by_str_init(&yaml);
+    floats = BY_FLOATS_CAST;
+    open_decisions(1, &blocks, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    const struct by_decision *two = &d.decisions[find("bf16 layer", "two")];
+    assert_int_equal(two->count, 2); /* b and w2 */
+    assert_near(two->extra_cost, 3 * two->macs, 1e-6 * two->macs * 8);
+    assert_true(two->gain > 1);
+    by_decisions_predict(&d, on, &alone);
+    on[find("bf16 layer", "two")] = true;
+    by_decisions_predict(&d, on, &both);
+    assert_near(judged(on), both.sqnr, 1.5);
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "nodes:\n  \"two\": {weight: bf16}\n"
+                                            "tensors:\n  \"b\": {type: bf16}\n");
+    on[find("int16 activation", "b")] = true;
+    by_decisions_predict(&d, on, &tensor);
+    by_str_clear(&yaml);
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "nodes:\n  \"two\": {weight: bf16}\n"
+                                            "tensors:\n  \"b\": {type: int16}\n");
+    assert_true(alone.sqnr < both.sqnr && both.sqnr <= tensor.sqnr);
+    assert_near(judged(on), tensor.sqnr, 1.5);
+    by_str_release(&yaml);
+    close_decisions();
+    floats = BY_FLOATS_QUARK;
+}
+
+/* Casts to bf16 are those of opset 13. */
+static void test_types_that_the_model_cannot_have(void **state)
+{
+    (void)state;
+    opset = 12;
+    open_decisions(1, &blocks, &all_samples);
+    assert_int_equal(d.decision_count, 6 + 4);
+    close_decisions();
+    floats = BY_FLOATS_CAST;
+    open_decisions(1, &blocks, &all_samples);
+    assert_int_equal(d.decision_count, 6);
+    close_decisions();
+    opset = 13;
+    open_decisions(1, &blocks, &all_samples);
+    assert_int_equal(d.decision_count, 6 + 4);
+    close_decisions();
+    floats = BY_FLOATS_QUARK;
+}
+
 static void test_rules_give_the_candidate(void **state)
 {
     (void)state;
@@ -600,6 +672,8 @@ int main(void)
         cmocka_unit_test(test_tensors_can_be_float),
         cmocka_unit_test(test_constants_are_decided),
         cmocka_unit_test(test_rules_are_those_of_a_config),
+        cmocka_unit_test(test_layers_have_another_type),
+        cmocka_unit_test(test_types_that_the_model_cannot_have),
         cmocka_unit_test(test_rules_give_the_candidate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

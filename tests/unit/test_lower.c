@@ -355,6 +355,29 @@ static void blocks_need_an_opset(void **state)
                "or use --block-form runtime");
 }
 
+static void rules_need_an_opset(void **state)
+{
+    struct by_rule rule = {.kind = BY_RULE_NODE};
+    (void)state;
+    recipe.rules.at = &rule;
+    recipe.rules.count = 1;
+    assert_false(by_quant_must_raise(&recipe, 10));
+    rule.weight =
+        (struct by_change){{.group = 32, .granularity = BY_PER_GROUP}, BY_CHANGE_GRANULARITY};
+    assert_int_equal(by_quant_least_opset(&recipe), 21);
+    assert_true(by_quant_must_raise(&recipe, 20));
+    assert_false(by_quant_must_raise(&recipe, 21));
+    rule.weight.set = 0;
+    recipe.floats = BY_FLOATS_CAST;
+    by_spec_set_type(&rule.input.spec, BY_ELEM_BFLOAT16);
+    rule.input.set = BY_CHANGE_ELEM;
+    assert_true(by_quant_must_raise(&recipe, 12));
+    assert_false(by_quant_must_raise(&recipe, 13));
+    recipe.floats = BY_FLOATS_QUARK;
+    assert_false(by_quant_must_raise(&recipe, 12));
+    recipe.rules.count = 0;
+}
+
 static void domains_and_opsets(void **state)
 {
     (void)state;
@@ -460,6 +483,7 @@ int main(void)
         cmocka_unit_test_setup(blocks_have_types_of_onnx, prepare),
         cmocka_unit_test_setup(types_of_blocks, prepare),
         cmocka_unit_test_setup(blocks_need_an_opset, prepare),
+        cmocka_unit_test_setup(rules_need_an_opset, prepare),
         cmocka_unit_test_setup(domains_and_opsets, prepare),
         cmocka_unit_test_setup(what_a_recipe_needs, prepare),
         cmocka_unit_test_setup(threads_change_nothing, prepare),

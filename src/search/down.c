@@ -1,0 +1,88 @@
+/* Gives the weights of layers a narrower type, where what meets the goals has room for that. */
+#include "search/auto_internal.h"
+
+#include <string.h>
+
+/* dB that the best point has above what is asked for: its noise may double. */
+#define ROOM 3.0
+
+static const char *const operators[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+
+/* Solving again, with fewer bits, takes longer than all else. */
+static bool is_solved(const struct by_auto_point *point)
+{
+    return strstr(point->name, ", solved") != NULL;
+}
+
+static bool leaves_room(const struct by_auto_work *work, const struct by_auto_point *point)
+{
+    const struct by_auto_goals *goals = &work->out->goals;
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(goals);
+    if (!point->allowed || !goal)
+        return true;
+    return point->sqnr >= goal->bound + point->margins[goal - goals->at] + ROOM;
+}
+
+/* The point's own config, as samples chose, with the narrower type. Rules for nodes stay stronger.
+ */
+static int narrow_config(const struct by_auto_work *work, const struct by_auto_point *point,
+                         struct by_str *rest, struct baryon_error *err)
+{
+    by_str_puts(rest, point->pins);
+    by_str_puts(rest, "op_types:\n");
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        by_str_printf(rest, "  %s: {weight: %s}\n", operators[i], work->ladder.narrow_weight);
+    by_str_puts(rest, by_auto_rest(work, point));
+    return by_str_error(rest, err);
+}
+
+static int try_narrow(struct by_auto_work *work, const char *rest, size_t *place,
+                      struct baryon_error *err)
+{
+    const struct by_auto_point *point = &work->out->points.at[work->best];
+    struct by_str name;
+    by_str_init(&name);
+    by_str_printf(&name, "%s, %s weights", point->name, work->ladder.narrow_weight);
+    int status = by_str_error(&name, err);
+    if (status == 0)
+        status = by_auto_try(work, by_str_text(&name), "weights of all layers in a narrower type",
+                             rest, place, err);
+    by_str_release(&name);
+    return status;
+}
+
+/* Single weights have the wider type again. */
+static int widen(struct by_auto_work *work, size_t place, const char *rest,
+                 struct baryon_error *err)
+{
+    struct by_auto_layers *layers = NULL;
+    work->ladder.decisions.alternatives = work->ladder.back;
+    work->ladder.decisions.alternative_count = work->ladder.back_count;
+    int status = by_auto_layers_open(&layers, work, place, rest, NULL, true, err);
+    if (status == 0 && !by_auto_is_over(work))
+        status = by_auto_layers_search(layers, err);
+    by_auto_layers_close(layers);
+    return status;
+}
+
+int by_auto_down(struct by_auto_work *work, struct baryon_error *err)
+{
+    const struct by_auto_point *best = &work->out->points.at[work->best];
+    const uint64_t bytes = best->bytes;
+    struct by_str rest;
+    size_t place;
+    if (!work->ladder.narrow_weight || !best->sure || is_solved(best) || !leaves_room(work, best))
+        return 0;
+    by_str_init(&rest);
+    int status = narrow_config(work, best, &rest, err);
+    if (status == 0)
+        status = try_narrow(work, by_str_text(&rest), &place, err);
+    if (status == 0) {
+        const struct by_auto_point *point = &work->out->points.at[place];
+        if (!point->why && point->bytes < bytes && !(point->sure && point->allowed) &&
+            !by_auto_is_over(work))
+            status = widen(work, place, by_str_text(&rest), err);
+    }
+    by_str_release(&rest);
+    return status;
+}
