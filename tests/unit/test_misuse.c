@@ -71,6 +71,7 @@ static const struct baryon_setting random_setting = {"random", "2"}, peak_settin
                                    llm_quantize_setting = {"config", "llm_quantize.yaml"},
                                    llm_convert_setting = {"config", "llm_convert.yaml"},
                                    llm_dequantize_setting = {"to", "f32"},
+                                   llm_auto_setting = {"config", "llm_auto.yaml"},
                                    llm_export_setting = {"context", "16"};
 static float llm_floats[LLM_WIDTH * LLM_WIDTH];
 static int16_t llm_codes[LLM_WIDTH * LLM_WIDTH];
