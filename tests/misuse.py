@@ -105,7 +105,7 @@ GOOD = {
     "baryon_llm_dequantize.model": '"llm.quantized"',
     "baryon_llm_dequantize.out": "world_out()",
     "baryon_llm_dequantize.settings": "llm_dequantize_setting",
-    "baryon_llm_auto.model": '"llm.quantized"',
+    "baryon_llm_auto.model": '"llm"',
     "baryon_llm_auto.out": "world_out()",
     "baryon_llm_auto.settings": "llm_auto_setting",
     "baryon_llm_export.model": '"llm.quantized"',

@@ -70,12 +70,12 @@ def _run(name, model, out, options):
     return Result(os.fspath(out), summary)
 
 
-def quantize(model, out=None, *, scheme, dry_run=False, **options):
+def quantize(model, out=None, *, scheme=None, dry_run=False, **options):
     """Quantizes the linear layers of a folder or a GGUF file into the folder out, which is new or
     empty, or with layout="gguf" into a GGUF file. Options are those of `baryon llm quantize`
     with _ for -: layout="awq", exclude=["*.o_proj"], layer={"*.v_proj": "int8_wo_64"},
     group_size=64, search="minmax", report="report.json"; text=["docs"], method="gptq", windows=32
-    rounds on texts. dry_run: checks and counts only.
+    rounds on texts; config="out.yaml", such as auto() leaves, has scheme and layers. dry_run: checks and counts only.
     """
     if out is None and not dry_run:
         raise TypeError("out is missing: the folder for the new model")
