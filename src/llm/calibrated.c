@@ -216,7 +216,9 @@ static int run_layer(struct by_llm_streams *streams, bool *resuming, struct bary
     }
     if (solve_layer(streams, err))
         return -1;
-    return streams->job->look ? 0 : by_llm_streams_record(streams, err);
+    const struct by_llm_calibrated *job = streams->job;
+    return job->look ? job->looked(job->context, streams->layer, err)
+                     : by_llm_streams_record(streams, err);
 }
 
 static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)

@@ -216,6 +216,7 @@ int by_llm_auto_take(const struct by_llm_auto_settings *settings,
 {
     *options = (struct by_llm_auto_options){
         .quantize = {.layout = settings->layout,
+                     .stacks = BY_LLM_STACKS_SPLIT,
                      .exclude = settings->exclude.at,
                      .exclude_count = settings->exclude.count,
                      .texts = settings->texts,

@@ -106,6 +106,11 @@ static int find_limit(struct by_bits_search *s, uint64_t *limit, struct baryon_e
     if (!s->chosen || !s->predicted)
         return -1;
     by_bits_extreme(s, true, s->chosen);
+    for (size_t i = 0; i < s->linear_count; i++)
+        if (s->chosen[s->linears[i].unit] == SIZE_MAX)
+            return by_fail(err, BARYON_ERR_USAGE,
+                           "%s and what has to have the same type have no type in common",
+                           s->opened.source.weights[s->linears[i].weight].layer);
     const uint64_t most = by_bits_chosen_bytes(s, s->chosen);
     by_bits_extreme(s, false, s->chosen);
     const uint64_t least = by_bits_chosen_bytes(s, s->chosen);
@@ -119,8 +124,7 @@ static int find_limit(struct by_bits_search *s, uint64_t *limit, struct baryon_e
     return refuse_size(s, least, most, *limit, err);
 }
 
-/* Inputs are rounded by the scales of nearest levels when they are probed: a type of about the size
- * that is going to be chosen. */
+/* What is probed is of about the size that is going to be chosen. */
 static void choose_probe_type(struct by_bits_search *s, uint64_t limit)
 {
     const double four = (double)s->result->weights / 2;
@@ -342,10 +346,11 @@ static int run_search(struct by_bits_search *s, struct baryon_error *err)
         find_limit(s, &limit, err))
         return -1;
     choose_probe_type(s, limit);
-    if (open_moments(s, err) || by_bits_look(s, err) || by_bits_probe(s, err))
+    if (open_moments(s, err) || by_bits_look(s, err))
         return -1;
-    by_bits_predict(s);
-    return (s->options->kl >= 0 ? find_for_goal(s, limit, err) : find_for_size(s, limit, err)) ||
+    return by_bits_predict(s, err) ||
+                   (s->options->kl >= 0 ? find_for_goal(s, limit, err)
+                                        : find_for_size(s, limit, err)) ||
                    judge_best(s, err) || try_single(s, err) || list_results(s, err) || leave(s, err)
                ? -1
                : 0;

@@ -54,13 +54,18 @@ struct by_bits_search {
     struct by_bits_linear *linears;
     size_t linear_count, unit_count, place_count;
     size_t *linear_of; /* by weight of the source; SIZE_MAX: none */
-    /* [linears][types]: relative errors of outputs, nearest and solved; below 0: not known */
-    double *nearest, *solved;
+    /* [linears][types]: relative errors of outputs as the method rounds; below 0: not known */
+    double *solved;
     double *factor;    /* [layers][kinds]: divergence for an error of 1; below 0: not known */
     double *predicted; /* [linears][types]: divergence; infinite: not possible */
     uint64_t *bytes;   /* [linears][types] */
-    uint64_t rest;     /* bytes of what is no linear */
+    /* [units][types]: bytes, UINT64_MAX: not possible; predicted divergence */
+    uint64_t *unit_bytes;
+    double *unit_kl;
+    uint64_t rest; /* bytes of what is no linear */
     size_t probe_type;
+    float **rounded; /* [linears]: values in that type, of the layer that is looked at; NULL */
+    struct by_bits_probe *probe;
     size_t *chosen; /* type of each unit */
 };
 
@@ -77,12 +82,17 @@ uint64_t by_bits_bytes_of_type(const struct by_bits_search *s, size_t type);
 double by_bits_bits(const struct by_bits_search *s, uint64_t bytes);
 
 int by_bits_look(struct by_bits_search *s, struct baryon_error *err);
-int by_bits_probe(struct by_bits_search *s, struct baryon_error *err);
+/* Layers are probed in their order, each when it was looked at. */
+int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err);
+bool by_bits_probe_wants(const struct by_bits_search *s, size_t layer);
+int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err);
+/* Layers between those that were probed get what lies between; released in any case. */
+void by_bits_probe_close(struct by_bits_search *s);
 /* Fills result->layer_kl of a quantized model. */
 int by_bits_shares(struct by_bits_search *s, const char *path, struct baryon_error *err);
 
 /* Predictions from errors and factors. */
-void by_bits_predict(struct by_bits_search *s);
+int by_bits_predict(struct by_bits_search *s, struct baryon_error *err);
 /* The smallest or greatest type of each unit. */
 void by_bits_extreme(const struct by_bits_search *s, bool greatest, size_t *chosen);
 /* The best single type within bytes of linears; SIZE_MAX: none. */

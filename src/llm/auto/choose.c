@@ -4,22 +4,37 @@
 #include "solve/budget.h"
 
 #include <math.h>
+#include <string.h>
 
-void by_bits_predict(struct by_bits_search *s)
+/* How many linears are of the same kind in the layer. */
+static int count_places(const struct by_bits_search *s, size_t **counts, struct baryon_error *err)
 {
-    for (size_t i = 0; i < s->linear_count; i++) {
-        const struct by_bits_linear *linear = &s->linears[i];
+    *counts = by_alloc_zero(s->place_count, sizeof **counts, err);
+    for (size_t i = 0; *counts && i < s->linear_count; i++)
+        (*counts)[s->linears[i].place]++;
+    return *counts ? 0 : -1;
+}
+
+int by_bits_predict(struct by_bits_search *s, struct baryon_error *err)
+{
+    const size_t types = s->type_count;
+    size_t *alike;
+    s->unit_kl = by_arena_alloc(&s->arena, s->unit_count * types, sizeof *s->unit_kl, err);
+    if (!s->unit_kl || count_places(s, &alike, err))
+        return -1;
+    memset(s->unit_kl, 0, s->unit_count * types * sizeof *s->unit_kl);
+    for (size_t i = 0; i < s->linear_count * types; i++) {
+        const struct by_bits_linear *linear = &s->linears[i / types];
         const double factor = s->factor[linear->layer * BY_BITS_KINDS + linear->kind];
-        size_t alike = 0;
-        for (size_t k = 0; k < s->linear_count; k++)
-            alike += s->linears[k].place == linear->place;
-        for (size_t t = 0; t < s->type_count; t++) {
-            const double error = s->solved[i * s->type_count + t];
-            const bool is_known = by_bits_item(s, i, t) && error >= 0 && isfinite(error);
-            s->predicted[i * s->type_count + t] =
-                is_known ? fmax(factor, 0) * error / (double)alike : INFINITY;
-        }
+        /* Of experts that no token came to nothing is known: they cost nothing. */
+        s->predicted[i] =
+            by_bits_item(s, i / types, i % types)
+                ? fmax(factor, 0) * fmax(s->solved[i], 0) / (double)alike[linear->place]
+                : INFINITY;
+        s->unit_kl[linear->unit * types + i % types] += s->predicted[i];
     }
+    by_free(alike);
+    return 0;
 }
 
 size_t by_bits_single(const struct by_bits_search *s, uint64_t bytes)
@@ -46,16 +61,11 @@ static size_t list_choices(const struct by_bits_search *s, size_t unit,
 {
     size_t count = 0;
     for (size_t t = 0; t < s->type_count; t++) {
-        struct by_budget_choice choice = {0};
-        for (size_t i = 0; i < s->linear_count; i++)
-            if (s->linears[i].unit == unit) {
-                choice.size += s->bytes[i * s->type_count + t];
-                choice.cost += s->predicted[i * s->type_count + t];
-            }
-        if (!isfinite(choice.cost))
+        const size_t at = unit * s->type_count + t;
+        if (s->unit_bytes[at] == UINT64_MAX || !isfinite(s->unit_kl[at]))
             continue;
         types[count] = t;
-        choices[count++] = choice;
+        choices[count++] = (struct by_budget_choice){s->unit_bytes[at], s->unit_kl[at]};
     }
     return count;
 }
@@ -104,21 +114,12 @@ double by_bits_chosen_kl(const struct by_bits_search *s, const size_t *chosen)
 void by_bits_extreme(const struct by_bits_search *s, bool greatest, size_t *chosen)
 {
     for (size_t u = 0; u < s->unit_count; u++) {
-        uint64_t best = 0;
+        const uint64_t *bytes = s->unit_bytes + u * s->type_count;
         chosen[u] = SIZE_MAX;
-        for (size_t t = 0; t < s->type_count; t++) {
-            uint64_t bytes = 0;
-            bool is_possible = true;
-            for (size_t i = 0; i < s->linear_count; i++)
-                if (s->linears[i].unit == u) {
-                    is_possible = is_possible && by_bits_item(s, i, t);
-                    bytes += s->bytes[i * s->type_count + t];
-                }
-            if (!is_possible ||
-                (chosen[u] != SIZE_MAX && (greatest ? bytes <= best : bytes >= best)))
-                continue;
-            best = bytes;
-            chosen[u] = t;
-        }
+        for (size_t t = 0; t < s->type_count; t++)
+            if (bytes[t] != UINT64_MAX &&
+                (chosen[u] == SIZE_MAX ||
+                 (greatest ? bytes[t] > bytes[chosen[u]] : bytes[t] < bytes[chosen[u]])))
+                chosen[u] = t;
     }
 }

@@ -160,7 +160,8 @@ static int round_matrix(const struct probing *p, struct by_llm_item *item,
     return status ? -1 : 0;
 }
 
-/* The weights of a kind become nearest levels, and what they were when kept is given. */
+/* The weights of a kind become what the method made of them, or nearest levels of experts without a
+ * token; and what they were, when that is asked back. */
 static int round_kind(struct probing *p, size_t layer, size_t kind, float *kept, bool back,
                       struct baryon_error *err)
 {
@@ -173,10 +174,14 @@ static int round_kind(struct probing *p, size_t layer, size_t kind, float *kept,
             matrix_of(&p->walk.loaded, p->decoder, &s->opened.source.weights[linear->weight]);
         const size_t count = matrix->rows * matrix->columns;
         struct by_llm_item *item = by_bits_item(s, i, s->probe_type);
-        memcpy(back ? matrix->weight : kept, back ? kept : matrix->weight, count * sizeof *kept);
-        kept += count;
-        if (!back && item && round_matrix(p, item, matrix, err))
+        const float *rounded = back ? kept : s->rounded[i];
+        if (!back)
+            memcpy(kept, matrix->weight, count * sizeof *kept);
+        if (rounded)
+            memcpy(matrix->weight, rounded, count * sizeof *rounded);
+        else if (item && round_matrix(p, item, matrix, err))
             return -1;
+        kept += count;
     }
     return 0;
 }
@@ -187,8 +192,9 @@ static double error_of_kind(const struct by_bits_search *s, size_t layer, size_t
     size_t count = 0;
     for (size_t i = 0; i < s->linear_count; i++)
         if (s->linears[i].layer == layer && s->linears[i].kind == kind) {
-            sum += s->nearest[i * s->type_count + s->probe_type];
-            count++;
+            const double error = s->solved[i * s->type_count + s->probe_type];
+            sum += fmax(error, 0);
+            count += error >= 0;
         }
     return count ? sum / (double)count : 0;
 }
@@ -201,7 +207,7 @@ static bool has_kind(const struct by_bits_search *s, size_t layer, size_t kind)
     return false;
 }
 
-static int probe_layer(struct probing *p, size_t layer, float *kept, struct baryon_error *err)
+static int probe_kinds(struct probing *p, size_t layer, float *kept, struct baryon_error *err)
 {
     struct by_bits_search *s = p->s;
     size_t kinds[BY_BITS_KINDS];
@@ -274,23 +280,6 @@ static size_t kinds_at_most(const struct by_bits_search *s)
     return most;
 }
 
-static int probe_layers(struct probing *p, float **kept, struct baryon_error *err)
-{
-    const size_t layers = p->decoder->layers;
-    if (open_probing(p, kinds_at_most(p->s), err) ||
-        !(*kept = by_alloc(p->walk.capacity, sizeof **kept, err)))
-        return -1;
-    for (size_t i = 0; i < layers; i++) {
-        by_bits_tell(p->s, "probe", i, layers);
-        if (by_decoder_load(&p->walk, i, err) ||
-            (is_probed(i, layers, (size_t)p->s->options->probe_layers) &&
-             probe_layer(p, i, *kept, err)) ||
-            by_decoder_pass(&p->walk, i, &p->walk.loaded, err))
-            return -1;
-    }
-    return 0;
-}
-
 static struct probing probing_of(struct by_bits_search *s)
 {
     const struct by_bits_windows *w = &s->windows;
@@ -302,22 +291,51 @@ static struct probing probing_of(struct by_bits_search *s)
                             .length = w->length};
 }
 
-int by_bits_probe(struct by_bits_search *s, struct baryon_error *err)
+struct by_bits_probe {
+    struct probing probing;
+    float *kept; /* weights of a kind */
+};
+
+bool by_bits_probe_wants(const struct by_bits_search *s, size_t layer)
 {
-    struct probing probing = probing_of(s);
+    return is_probed(layer, s->calibrated.decoder.layers, (size_t)s->options->probe_layers);
+}
+
+int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err)
+{
     const size_t count = s->calibrated.decoder.layers * BY_BITS_KINDS;
-    float *kept = NULL;
     s->factor = by_arena_alloc(&s->arena, count, sizeof *s->factor, err);
-    if (!s->factor)
+    s->probe = by_arena_alloc(&s->arena, 1, sizeof *s->probe, err);
+    if (!s->factor || !s->probe)
         return -1;
     for (size_t i = 0; i < count; i++)
         s->factor[i] = -1;
-    const int status = probe_layers(&probing, &kept, err);
-    close_probing(&probing);
-    by_free(kept);
+    s->probe->probing = probing_of(s);
+    if (open_probing(&s->probe->probing, kinds_at_most(s), err))
+        return -1;
+    s->probe->kept = by_alloc(s->probe->probing.walk.capacity, sizeof(float), err);
+    return s->probe->kept ? 0 : -1;
+}
+
+int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err)
+{
+    struct probing *p = &s->probe->probing;
+    return by_decoder_load(&p->walk, layer, err) ||
+                   (by_bits_probe_wants(s, layer) && probe_kinds(p, layer, s->probe->kept, err)) ||
+                   by_decoder_pass(&p->walk, layer, &p->walk.loaded, err)
+               ? -1
+               : 0;
+}
+
+void by_bits_probe_close(struct by_bits_search *s)
+{
+    if (!s->probe)
+        return;
+    close_probing(&s->probe->probing);
+    by_free(s->probe->kept);
+    s->probe = NULL;
     for (size_t k = 0; k < BY_BITS_KINDS; k++)
         fill_between(s, k);
-    return status;
 }
 
 /* --- Each layer of a quantized model, alone --- */

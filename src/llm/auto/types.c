@@ -273,18 +273,28 @@ struct by_llm_item *by_bits_item(const struct by_bits_search *s, size_t linear, 
     return item->scheme || item->blocks ? item : NULL;
 }
 
+/* One linear in a type; it adds to what its unit has. */
+static void add_bytes(struct by_bits_search *s, size_t linear, size_t type)
+{
+    const struct by_llm_item *item = by_bits_item(s, linear, type);
+    uint64_t *own = &s->bytes[linear * s->type_count + type];
+    uint64_t *unit = &s->unit_bytes[s->linears[linear].unit * s->type_count + type];
+    *own = 0;
+    for (size_t k = 0; item && k < item->fields.count; k++)
+        *own += item->fields.at[k].bytes;
+    *unit = item && *unit != UINT64_MAX ? *unit + *own : UINT64_MAX;
+}
+
 static int fill_bytes(struct by_bits_search *s, struct baryon_error *err)
 {
-    const size_t count = s->linear_count * s->type_count;
+    const size_t count = s->linear_count * s->type_count, units = s->unit_count * s->type_count;
     s->bytes = by_arena_alloc(&s->arena, count, sizeof *s->bytes, err);
-    if (!s->bytes)
+    s->unit_bytes = by_arena_alloc(&s->arena, units, sizeof *s->unit_bytes, err);
+    if (!s->bytes || !s->unit_bytes)
         return -1;
-    for (size_t i = 0; i < count; i++) {
-        const struct by_llm_item *item = by_bits_item(s, i / s->type_count, i % s->type_count);
-        s->bytes[i] = 0;
-        for (size_t k = 0; item && k < item->fields.count; k++)
-            s->bytes[i] += item->fields.at[k].bytes;
-    }
+    memset(s->unit_bytes, 0, units * sizeof *s->unit_bytes);
+    for (size_t i = 0; i < count; i++)
+        add_bytes(s, i / s->type_count, i % s->type_count);
     return 0;
 }
 
