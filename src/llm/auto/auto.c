@@ -245,15 +245,48 @@ static int find_for_goal(struct by_bits_search *s, uint64_t limit, struct baryon
 
 static int find_for_size(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
 {
-    const struct by_bits_trial trial = {s->chosen, BEST, &s->result->chosen};
-    return by_bits_choose(s, limit, err) || by_bits_quantize(s, &trial, err) ? -1 : 0;
+    struct by_llm_auto_measured measured = {0};
+    const struct by_bits_trial trial = {s->chosen, BEST, &measured};
+    if (by_bits_choose(s, limit, err) || try_choice(s, &trial, false, err))
+        return -1;
+    s->result->reached = measured.kl.mean;
+    return 0;
 }
 
 /* --- Beside it --- */
 
+/* The single type is no larger: where it is better as well, it is what was looked for. */
+static int take_single(struct by_bits_search *s, const size_t *chosen, double kl,
+                       struct baryon_error *err)
+{
+    char from[4096], to[4096];
+    memcpy(s->chosen, chosen, s->unit_count * sizeof *chosen);
+    s->result->reached = kl;
+    s->result->missed = s->options->kl >= 0 && kl > s->options->kl;
+    s->result->single_wins = true;
+    return by_bits_trial_remove(s, BEST, err) ||
+                   by_bits_trial_path(s, SINGLE, from, sizeof from, err) ||
+                   by_bits_trial_path(s, BEST, to, sizeof to, err) ||
+                   by_rename_folder(from, to, err)
+               ? -1
+               : 0;
+}
+
+static int compare_single(struct by_bits_search *s, const struct by_bits_trial *trial,
+                          struct baryon_error *err)
+{
+    const struct by_llm_quantized kept = s->result->quantized;
+    if (try_choice(s, trial, false, err))
+        return -1;
+    if (trial->measured->kl.mean < s->result->reached)
+        return take_single(s, trial->chosen, trial->measured->kl.mean, err);
+    s->result->quantized = kept;
+    return by_bits_measure(s, trial, true, err) || by_bits_trial_remove(s, SINGLE, err) ? -1 : 0;
+}
+
 static int try_single(struct by_bits_search *s, struct baryon_error *err)
 {
-    const size_t type = by_bits_single(s, s->result->chosen.bytes);
+    const size_t type = by_bits_single(s, by_bits_chosen_bytes(s, s->chosen));
     size_t *chosen = by_arena_alloc(&s->arena, s->unit_count, sizeof *chosen, err);
     const struct by_bits_trial trial = {chosen, SINGLE, &s->result->single};
     if (!chosen)
@@ -264,11 +297,7 @@ static int try_single(struct by_bits_search *s, struct baryon_error *err)
         chosen[u] = type;
     s->result->uniform =
         by_arena_text(&s->result->arena, s->types[type].name, strlen(s->types[type].name), err);
-    const struct by_llm_quantized kept = s->result->quantized;
-    const int status = !s->result->uniform || try_choice(s, &trial, true, err) ||
-                       by_bits_trial_remove(s, SINGLE, err);
-    s->result->quantized = kept;
-    return status ? -1 : 0;
+    return s->result->uniform ? compare_single(s, &trial, err) : -1;
 }
 
 static int judge_best(struct by_bits_search *s, struct baryon_error *err)
@@ -282,11 +311,12 @@ static int judge_best(struct by_bits_search *s, struct baryon_error *err)
     s->result->layers = s->calibrated.decoder.layers;
     s->result->layer_kl =
         by_arena_alloc(&s->result->arena, s->result->layers, sizeof *s->result->layer_kl, err);
-    return !s->result->layer_kl || by_bits_measure(s, &trial, true, err) ||
-                   by_bits_trial_path(s, BEST, path, sizeof path, err) ||
-                   by_bits_shares(s, path, err)
-               ? -1
-               : 0;
+    if (!s->result->layer_kl || by_bits_measure(s, &trial, true, err) ||
+        by_bits_trial_path(s, BEST, path, sizeof path, err) || by_bits_shares(s, path, err))
+        return -1;
+    if (s->result->single_wins)
+        s->result->single = *chosen;
+    return 0;
 }
 
 /* --- What is left --- */
@@ -351,7 +381,7 @@ static int run_search(struct by_bits_search *s, struct baryon_error *err)
     return by_bits_predict(s, err) ||
                    (s->options->kl >= 0 ? find_for_goal(s, limit, err)
                                         : find_for_size(s, limit, err)) ||
-                   judge_best(s, err) || try_single(s, err) || list_results(s, err) || leave(s, err)
+                   try_single(s, err) || judge_best(s, err) || list_results(s, err) || leave(s, err)
                ? -1
                : 0;
 }

@@ -61,6 +61,7 @@ struct by_llm_auto_result {
     double *layer_kl; /* of each of the decoder's layers, quantized alone: measured */
     size_t layers;
     const char *uniform; /* the single type; NULL: none has that size */
+    bool single_wins;    /* it is what was chosen */
     struct by_llm_auto_measured chosen, single;
     double perplexity; /* of the float model */
     uint64_t weights;  /* of linears */

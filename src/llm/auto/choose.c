@@ -82,8 +82,7 @@ int by_bits_choose(struct by_bits_search *s, uint64_t bytes, struct baryon_error
         struct by_budget_choice *own = choices + u * s->type_count;
         items[u] = (struct by_budget_item){own, list_choices(s, u, own, types + u * s->type_count)};
         if (!items[u].count)
-            status =
-                by_fail(err, BARYON_ERR_INPUT, "layer %zu has linears without a type in common", u);
+            status = by_fail(err, BARYON_ERR_INPUT, "no type of unit %zu has a finite error", u);
     }
     if (!status)
         status = by_budget_solve(items, s->unit_count, bytes, s->chosen, &found, err);
