@@ -924,6 +924,7 @@ complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcomma
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from auto' -l judge-windows -x -d 'Choose by at most COUNT windows between those, and measure on as many others, 0 for all'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from auto' -l probe-windows -x -d 'Windows that tell what an error of a layer counts, 0 for all that choose'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from auto' -l probe-layers -x -d 'Layers for which that is measured, others lie between; 0 for all'
+complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from auto' -l corrections -x -d 'Within a size: choose again at most COUNT times, by what the layers of the last model were found to diverge, as long as models get better'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from auto' -l no-uniform -d 'Do not try the best single type of the same size beside'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from auto' -l report -r -F -d 'Write the types of all layers, predictions and measurements to FILE, as JSON'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from auto' -l out -s o -r -F -d 'Write the model to FOLDER, which must not exist or be empty (required)'

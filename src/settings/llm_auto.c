@@ -117,6 +117,16 @@ static const struct by_option rows[] = {
      .fallback = "0",
      .offset = AUTO(probe_layers),
      .help = "Layers for which that is measured, others lie between; 0 for all"},
+    {.name = "corrections",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .min = 0,
+     .max = 100,
+     .fallback = "1",
+     .offset = AUTO(corrections),
+     .help =
+         "Within a size: choose again at most COUNT times, by what the layers of the last model "
+         "were found to diverge, as long as models get better"},
     {.name = "no-uniform",
      .type = BY_OPT_FLAG,
      .offset = AUTO(no_uniform),
@@ -229,6 +239,7 @@ int by_llm_auto_take(const struct by_llm_auto_settings *settings,
         .judge_windows = (uint64_t)settings->judge_windows,
         .probe_windows = (uint64_t)settings->probe_windows,
         .probe_layers = (uint64_t)settings->probe_layers,
+        .corrections = (uint64_t)settings->corrections,
         .no_uniform = settings->no_uniform,
     };
     if (check_out(settings, err) || read_budget(settings, options, err) ||

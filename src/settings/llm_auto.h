@@ -12,7 +12,7 @@ struct by_llm_auto_settings {
     double bits;
     uint64_t max_size;
     int unit;
-    int64_t length, windows, judge_windows, probe_windows, probe_layers;
+    int64_t length, windows, judge_windows, probe_windows, probe_layers, corrections;
     bool no_uniform;
 };
 

@@ -243,6 +243,49 @@ static int find_for_goal(struct by_bits_search *s, uint64_t limit, struct baryon
     return 0;
 }
 
+/* Another choice, by what layers were found to diverge; kept where it is better. */
+static int correct_choice(struct by_bits_search *s, uint64_t limit, double *room, bool *better,
+                          struct baryon_error *err)
+{
+    const size_t layers = s->calibrated.decoder.layers;
+    struct by_llm_auto_measured measured = {0};
+    const struct by_bits_trial trial = {s->chosen, TRIAL, &measured};
+    char best[4096], path[4096];
+    *better = false;
+    if (by_bits_trial_path(s, BEST, best, sizeof best, err) ||
+        by_bits_trial_path(s, TRIAL, path, sizeof path, err) ||
+        by_bits_shares(s, best, false, room, err))
+        return -1;
+    by_bits_correct(s, room, room + layers);
+    if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) ||
+        try_choice(s, &trial, false, err))
+        return -1;
+    *better = measured.kl.mean < s->result->reached;
+    if (!*better)
+        return by_bits_trial_remove(s, TRIAL, err);
+    s->result->reached = measured.kl.mean;
+    return by_bits_trial_remove(s, BEST, err) || by_rename_folder(path, best, err) ? -1 : 0;
+}
+
+static int correct_choices(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
+{
+    const size_t units = s->unit_count * sizeof *s->chosen;
+    const size_t layers = s->calibrated.decoder.layers;
+    double *room = by_arena_alloc(&s->arena, 2 * layers, sizeof *room, err);
+    size_t *kept = by_arena_alloc(&s->arena, s->unit_count, sizeof *kept, err);
+    bool better = true;
+    if (!room || !kept)
+        return -1;
+    for (uint64_t i = 0; i < s->options->corrections && better; i++) {
+        memcpy(kept, s->chosen, units);
+        if (correct_choice(s, limit, room, &better, err))
+            return -1;
+    }
+    if (!better)
+        memcpy(s->chosen, kept, units);
+    return 0;
+}
+
 static int find_for_size(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
 {
     struct by_llm_auto_measured measured = {0};
@@ -250,7 +293,7 @@ static int find_for_size(struct by_bits_search *s, uint64_t limit, struct baryon
     if (by_bits_choose(s, limit, err) || try_choice(s, &trial, false, err))
         return -1;
     s->result->reached = measured.kl.mean;
-    return 0;
+    return correct_choices(s, limit, err);
 }
 
 /* --- Beside it --- */
@@ -312,7 +355,8 @@ static int judge_best(struct by_bits_search *s, struct baryon_error *err)
     s->result->layer_kl =
         by_arena_alloc(&s->result->arena, s->result->layers, sizeof *s->result->layer_kl, err);
     if (!s->result->layer_kl || by_bits_measure(s, &trial, true, err) ||
-        by_bits_trial_path(s, BEST, path, sizeof path, err) || by_bits_shares(s, path, err))
+        by_bits_trial_path(s, BEST, path, sizeof path, err) ||
+        by_bits_shares(s, path, true, s->result->layer_kl, err))
         return -1;
     if (s->result->single_wins)
         s->result->single = *chosen;

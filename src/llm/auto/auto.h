@@ -34,6 +34,7 @@ struct by_llm_auto_options {
     enum by_llm_auto_unit unit;
     uint64_t judge_windows;               /* to choose by, and as many to report */
     uint64_t probe_windows, probe_layers; /* layers 0: all */
+    uint64_t corrections;                 /* choices that measurements correct, within a size */
     bool no_uniform;                      /* the best single type is not tried beside */
     void (*progress)(void *context, const char *stage, size_t done, size_t all); /* or NULL */
     void *context;

@@ -88,9 +88,14 @@ bool by_bits_probe_wants(const struct by_bits_search *s, size_t layer);
 int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err);
 /* Layers between those that were probed get what lies between; released in any case. */
 void by_bits_probe_close(struct by_bits_search *s);
-/* Fills result->layer_kl of a quantized model. */
-int by_bits_shares(struct by_bits_search *s, const char *path, struct baryon_error *err);
+/* The divergence with each of the decoder's layers of a quantized model alone, in windows that
+ * judge or choose. */
+int by_bits_shares(struct by_bits_search *s, const char *path, bool judges, double *kl,
+                   struct baryon_error *err);
 
+/* Factors of each layer are corrected by what it diverges alone in a model of s->chosen; room: for
+ * as many. */
+void by_bits_correct(struct by_bits_search *s, const double *kl, double *room);
 /* Predictions from errors and factors. */
 int by_bits_predict(struct by_bits_search *s, struct baryon_error *err);
 /* The smallest or greatest type of each unit. */

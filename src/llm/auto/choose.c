@@ -19,7 +19,8 @@ int by_bits_predict(struct by_bits_search *s, struct baryon_error *err)
 {
     const size_t types = s->type_count;
     size_t *alike;
-    s->unit_kl = by_arena_alloc(&s->arena, s->unit_count * types, sizeof *s->unit_kl, err);
+    if (!s->unit_kl)
+        s->unit_kl = by_arena_alloc(&s->arena, s->unit_count * types, sizeof *s->unit_kl, err);
     if (!s->unit_kl || count_places(s, &alike, err))
         return -1;
     memset(s->unit_kl, 0, s->unit_count * types * sizeof *s->unit_kl);
@@ -35,6 +36,32 @@ int by_bits_predict(struct by_bits_search *s, struct baryon_error *err)
     }
     by_free(alike);
     return 0;
+}
+
+/* What is predicted of the decoder's layers; their sum. */
+static double predict_layers(const struct by_bits_search *s, double *layers)
+{
+    double sum = 0;
+    memset(layers, 0, s->calibrated.decoder.layers * sizeof *layers);
+    for (size_t i = 0; i < s->linear_count; i++) {
+        const struct by_bits_linear *linear = &s->linears[i];
+        const double own = s->predicted[i * s->type_count + s->chosen[linear->unit]];
+        layers[linear->layer] += own;
+        sum += own;
+    }
+    return sum;
+}
+
+void by_bits_correct(struct by_bits_search *s, const double *kl, double *room)
+{
+    const size_t layers = s->calibrated.decoder.layers;
+    const double predicted = predict_layers(s, room);
+    double measured = 0;
+    for (size_t i = 0; i < layers; i++)
+        measured += kl[i];
+    for (size_t i = 0; i < layers && measured > 0 && predicted > 0; i++)
+        for (size_t k = 0; k < BY_BITS_KINDS && kl[i] > 0 && room[i] > 0; k++)
+            s->factor[i * BY_BITS_KINDS + k] *= kl[i] / measured / (room[i] / predicted);
 }
 
 size_t by_bits_single(const struct by_bits_search *s, uint64_t bytes)

@@ -340,7 +340,8 @@ void by_bits_probe_close(struct by_bits_search *s)
 
 /* --- Each layer of a quantized model, alone --- */
 
-static int share_layers(struct probing *p, struct by_decoder_run *other, struct baryon_error *err)
+static int share_layers(struct probing *p, struct by_decoder_run *other, double *kl,
+                        struct baryon_error *err)
 {
     const size_t layers = p->decoder->layers;
     if (open_probing(p, 1, err) ||
@@ -352,21 +353,22 @@ static int share_layers(struct probing *p, struct by_decoder_run *other, struct 
         if (by_decoder_load(other, i, err) || pass_copy(p, 0, i, &other->loaded, err) ||
             finish_copies(p, i, err) || by_decoder_step(&p->walk, i, err))
             return -1;
-        p->s->result->layer_kl[i] = p->kl[0];
+        kl[i] = p->kl[0];
     }
     return 0;
 }
 
-int by_bits_shares(struct by_bits_search *s, const char *path, struct baryon_error *err)
+int by_bits_shares(struct by_bits_search *s, const char *path, bool judges, double *kl,
+                   struct baryon_error *err)
 {
     struct probing probing = probing_of(s);
     struct by_llm_opened opened;
     struct by_decoder decoder = {0};
     struct by_decoder_run other = {.decoder = &decoder};
-    probing.ids = s->windows.judge_ids;
+    probing.ids = judges ? s->windows.judge_ids : s->windows.choose_ids;
     int status = by_llm_open(&opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err) ||
                  by_decoder_open(&decoder, &opened.source, opened.checkpoint->config, err) ||
-                 share_layers(&probing, &other, err);
+                 share_layers(&probing, &other, kl, err);
     close_probing(&probing);
     by_decoder_end(&other);
     by_decoder_close(&decoder);
