@@ -32,3 +32,26 @@ void by_llm_token_add(struct by_llm_token_sums *sums, const float *own, const fl
         sums->kl += exp(p) * (p - ((double)own[i] - whole));
     }
 }
+
+double by_llm_token_shares(const float *logits, size_t vocab, double *shares)
+{
+    size_t best;
+    double sum = 0;
+    const double whole = log_sum(logits, vocab, &best);
+    for (size_t i = 0; i < vocab; i++) {
+        const double p = (double)logits[i] - whole;
+        shares[i] = exp(p);
+        sum += shares[i] * p;
+    }
+    return sum;
+}
+
+double by_llm_token_kl(const double *shares, double negentropy, const float *own, size_t vocab)
+{
+    size_t best;
+    double sum = 0;
+    const double whole = log_sum(own, vocab, &best);
+    for (size_t i = 0; i < vocab; i++)
+        sum += shares[i] * ((double)own[i] - whole);
+    return negentropy - sum;
+}

@@ -14,4 +14,10 @@ struct by_llm_token_sums {
 void by_llm_token_add(struct by_llm_token_sums *sums, const float *own, const float *other,
                       size_t vocab, uint32_t next);
 
+/* Divergence alone, of many from one reference: its probabilities, and the sum of each times its
+ * logarithm. */
+double by_llm_token_shares(const float *logits, size_t vocab, double *shares);
+/* negentropy: that sum. */
+double by_llm_token_kl(const double *shares, double negentropy, const float *own, size_t vocab);
+
 #endif

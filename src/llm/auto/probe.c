@@ -27,31 +27,44 @@ struct probing {
 
 /* --- Divergence --- */
 
+/* Some tokens of a window, of all copies; room: logits and probabilities of these tokens. */
+static int judge_tokens(const struct probing *p, size_t piece, float *logits, double *shares,
+                        struct baryon_error *err)
+{
+    const size_t vocab = p->decoder->vocab, of_window = p->pieces / p->windows;
+    const size_t window = piece / of_window, first = piece % of_window * TOKENS_AT_ONCE;
+    const size_t rest = p->length - first, count = rest < TOKENS_AT_ONCE ? rest : TOKENS_AT_ONCE;
+    double negentropy[TOKENS_AT_ONCE];
+    struct by_decoder_run copies = p->copies;
+    copies.head = p->end.head;
+    copies.norm = p->end.norm;
+    if (by_decoder_logits(&p->end, window, first, count, logits, err))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        negentropy[i] = by_llm_token_shares(logits + i * vocab, vocab, shares + i * vocab);
+    for (size_t c = 0; c < p->count; c++) {
+        double *sum = &p->sums[piece * p->count + c];
+        if (by_decoder_logits(&copies, c * p->windows + window, first, count, logits, err))
+            return -1;
+        *sum = 0;
+        for (size_t i = 0; i < count; i++)
+            *sum += by_llm_token_kl(shares + i * vocab, negentropy[i], logits + i * vocab, vocab);
+    }
+    return 0;
+}
+
 static int judge_piece(void *context, size_t begin, size_t end, unsigned worker,
                        struct baryon_error *err)
 {
     const struct probing *p = context;
-    const size_t vocab = p->decoder->vocab, of_window = p->pieces / p->windows;
-    struct by_decoder_run copies = p->copies;
-    copies.head = p->end.head;
-    copies.norm = p->end.norm;
-    float *logits = by_alloc(2 * TOKENS_AT_ONCE * vocab, sizeof *logits, err);
+    const size_t values = TOKENS_AT_ONCE * p->decoder->vocab;
+    double *shares = by_alloc(values, sizeof *shares, err);
+    float *logits = shares ? by_alloc(values, sizeof *logits, err) : NULL;
     int status = logits ? 0 : -1;
     (void)worker;
-    for (size_t piece = begin; piece < end && !status; piece++) {
-        const size_t window = piece / of_window, first = piece % of_window * TOKENS_AT_ONCE;
-        const size_t rest = p->length - first;
-        const size_t count = rest < TOKENS_AT_ONCE ? rest : TOKENS_AT_ONCE;
-        float *own = logits + TOKENS_AT_ONCE * vocab;
-        status = by_decoder_logits(&p->end, window, first, count, logits, err);
-        for (size_t c = 0; c < p->count && !status; c++) {
-            struct by_llm_token_sums sums = {0};
-            status = by_decoder_logits(&copies, c * p->windows + window, first, count, own, err);
-            for (size_t i = 0; i < count && !status; i++)
-                by_llm_token_add(&sums, own + i * vocab, logits + i * vocab, vocab, 0);
-            p->sums[piece * p->count + c] = sums.kl;
-        }
-    }
+    for (size_t piece = begin; piece < end && !status; piece++)
+        status = judge_tokens(p, piece, logits, shares, err);
+    by_free(shares);
     by_free(logits);
     return status;
 }
