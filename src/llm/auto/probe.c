@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TOKENS_AT_ONCE 32 /* whose logits are in memory, for each thread */
+#define TOKENS_AT_ONCE 64 /* whose logits are in memory, for each thread */
 
 /* Windows of the float model, and beside them copies of their states on which a part is rounded. */
 struct probing {
