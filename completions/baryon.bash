@@ -12,7 +12,7 @@ _baryon()
     local command=${COMP_WORDS[1]}
     if [[ $command == llm ]]; then
         command+=-${COMP_WORDS[2]}
-        ((COMP_CWORD == 2)) && words='inspect compare eval convert quantize dequantize export'
+        ((COMP_CWORD == 2)) && words='inspect compare eval convert auto quantize dequantize export'
     fi
     case $command:$previous in
     help:help) words='inspect check copy convert run calibrate stats merge auto quantize plan sensitivity evaluate compare report llm presets list doctor version help' ;;
@@ -499,6 +499,22 @@ _baryon()
     llm-convert:--force-arch) return ;;
     llm-convert:--shard-size) return ;;
     llm-convert:--threads) return ;;
+    llm-auto:--bits) return ;;
+    llm-auto:--max-size) return ;;
+    llm-auto:--goal) return ;;
+    llm-auto:--layout) return ;;
+    llm-auto:--types) return ;;
+    llm-auto:--unit) words='layout linear fused' ;;
+    llm-auto:--exclude) return ;;
+    llm-auto:--method) return ;;
+    llm-auto:--length) return ;;
+    llm-auto:--windows) return ;;
+    llm-auto:--judge-windows) return ;;
+    llm-auto:--probe-windows) return ;;
+    llm-auto:--probe-layers) return ;;
+    llm-auto:--corrections) return ;;
+    llm-auto:--shard-size) return ;;
+    llm-auto:--threads) return ;;
     llm-quantize:--scheme) return ;;
     llm-quantize:--layout) return ;;
     llm-quantize:--exclude) return ;;
@@ -552,6 +568,7 @@ _baryon()
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-eval) words=' -t --text --against --length --windows --activations -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-auto) words=' -b --bits --max-size -g --goal --layout --types --unit --exclude -t --text --method --length --windows --judge-windows --probe-windows --probe-layers --corrections --no-uniform --report -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --stream --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

@@ -52,6 +52,16 @@ BARYON_API int baryon_llm_export(const char *model, const char *out,
                                  const struct baryon_llm_options *options,
                                  struct baryon_llm_summary *summary, struct baryon_error *err);
 
+/*
+ * Types for each layer under a budget; settings are those of `baryon llm auto`, but `out`. json:
+ * its report, to be freed with baryon_bytes_free(). A goal that is missed is BARYON_ERR_GOAL; the
+ * model and the report are given all the same.
+ */
+BARYON_API int baryon_llm_auto(const char *model, const char *out,
+                               const struct baryon_setting *settings, size_t count,
+                               const struct baryon_llm_options *options, void **json, size_t *size,
+                               struct baryon_error *err);
+
 /* What the commands print with --json, to be freed with baryon_bytes_free(). tensors: with a list
  * of all tensors. threads 0: all processors. */
 BARYON_API int baryon_llm_inspect(const char *model, bool tensors, void **json, size_t *size,

@@ -15,12 +15,12 @@ import json
 import os
 from collections.abc import Mapping
 
-from . import _library
+from . import _library, errors
 from ._call import Call, call
 from ._names import near
 from ._settings import Settings
 
-__all__ = ["Checkpoint", "Result", "Weight", "compare", "convert", "dequantize", "export", "inspect", "layouts", "open",
+__all__ = ["Checkpoint", "Choice", "Result", "Weight", "auto", "compare", "convert", "dequantize", "export", "inspect", "layouts", "open",
            "quantize", "schemes"]  # fmt: skip
 
 
@@ -70,12 +70,12 @@ def _run(name, model, out, options):
     return Result(os.fspath(out), summary)
 
 
-def quantize(model, out=None, *, scheme, dry_run=False, **options):
+def quantize(model, out=None, *, scheme=None, dry_run=False, **options):
     """Quantizes the linear layers of a folder or a GGUF file into the folder out, which is new or
     empty, or with layout="gguf" into a GGUF file. Options are those of `baryon llm quantize`
     with _ for -: layout="awq", exclude=["*.o_proj"], layer={"*.v_proj": "int8_wo_64"},
     group_size=64, search="minmax", report="report.json"; text=["docs"], method="gptq", windows=32
-    rounds on texts. dry_run: checks and counts only.
+    rounds on texts; config="out.yaml", such as auto() leaves, has scheme and layers. dry_run: checks and counts only.
     """
     if out is None and not dry_run:
         raise TypeError("out is missing: the folder for the new model")
@@ -100,6 +100,42 @@ def export(model, out, **options):
     """Writes a model as ONNX, for onnxruntime-genai, into the folder out. Options are those of `baryon
     llm export`: accuracy_level=4, context=4096. Of the result, tensors are layers by MatMulNBits."""
     return _run("baryon_llm_export", model, out, options)
+
+
+class Choice:
+    """What auto() found. path; config: the file that quantize(config=...) turns into the same bytes;
+    kl, bits_per_weight: of the model, on windows that took no part; types: {layer: type}; as_dict: what
+    `baryon llm auto --json` prints; failure: the GoalError or None."""
+
+    def __init__(self, path, found, failure):
+        self.path, self.as_dict, self.failure = path, found, failure
+        self.config = found["config"]
+        self.kl, self.bits_per_weight = found["chosen"]["kl"], found["chosen"]["bits_per_weight"]
+        self.types = {linear["layer"]: linear["type"] for linear in found["linears"]}
+
+    def __repr__(self):
+        return f"<Choice: {self.path}, {self.bits_per_weight:.3f} bits per weight, KL {self.kl:.4g}>"
+
+
+def auto(model, out, *, text, **options):
+    """Chooses a type for each linear layer under a budget, and writes the model. Options are those of
+    `baryon llm auto`: bits=4.5, max_size="400MB", goal="kl<=0.02", layout="gguf", types=[...]. A goal that is
+    missed is the result's failure; the best model is written all the same."""
+    job = Call(False)
+    how = _library.LlmOptions(log=job.log)
+    data, size, failure = ctypes.c_void_p(), ctypes.c_size_t(), None
+    source, target = _path(model, "the model"), _path(out, "the output")
+    try:
+        with Settings({"text": text, **options}, runs=False) as settings:
+            job.run("baryon_llm_auto", source, target, settings.structs, settings.count, ctypes.byref(how),
+                    ctypes.byref(data), ctypes.byref(size), hide=settings.file)  # fmt: skip
+    except errors.GoalError as error:
+        failure = error
+    try:
+        found = json.loads(ctypes.string_at(data, size.value))
+    finally:
+        _library.library().baryon_bytes_free(data)
+    return Choice(os.fspath(out), found, failure)
 
 
 def _json(name, *arguments):

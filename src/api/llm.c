@@ -1,8 +1,8 @@
 /* The public interface: commands on checkpoints of language models. */
-#include "settings/llm.h"
 #include "api/api.h"
 #include "llm/compare.h"
 #include "llm/inspect.h"
+#include "settings/llm_auto.h"
 
 #include <string.h>
 
@@ -191,8 +191,6 @@ int baryon_llm_export(const char *model, const char *out, const struct baryon_se
     return run_command(export, model, out, settings, count, options, summary, err);
 }
 
-/* --- What is there --- */
-
 /* The text as bytes of the caller's; released in any case. */
 static int give_text(struct by_str *text, void **json, size_t *size, struct baryon_error *err)
 {
@@ -206,6 +204,61 @@ static int give_text(struct by_str *text, void **json, size_t *size, struct bary
     by_str_release(text);
     return status;
 }
+
+/* --- A search --- */
+
+static int take_auto(struct job *job, const char *out, const struct baryon_setting *given,
+                     size_t count, struct by_llm_auto_options *options, struct baryon_error *err)
+{
+    struct by_llm_auto_settings *settings =
+        BY_ARENA_NEW(&job->config.arena, struct by_llm_auto_settings, err);
+    if (!settings || take_settings(job, &by_llm_auto_group, settings, &settings->writing, out,
+                                   given, count, err))
+        return -1;
+    if (settings->report)
+        return by_fail(err, BARYON_ERR_USAGE, "report is what the call gives, not a setting");
+    return by_llm_auto_take(settings, options, err);
+}
+
+static int run_auto(struct job *job, const char *model, const char *out,
+                    const struct by_llm_auto_options *options, void **json, size_t *size,
+                    struct baryon_error *err)
+{
+    struct by_llm_auto_result result;
+    struct by_str text;
+    by_str_init(&text);
+    int status = by_llm_auto(model, out, options, &job->log.log, &result, err);
+    if (!status) {
+        by_llm_auto_json(&result, model, out, &text);
+        status = give_text(&text, json, size, err);
+    }
+    if (!status)
+        status = by_llm_auto_judge(&result, err);
+    by_llm_auto_release(&result);
+    return status;
+}
+
+int baryon_llm_auto(const char *model, const char *out, const struct baryon_setting *settings,
+                    size_t count, const struct baryon_llm_options *options, void **json,
+                    size_t *size, struct baryon_error *err)
+{
+    struct job job = {0};
+    struct by_llm_auto_options how;
+    struct baryon_error own;
+    err = err ? err : &own;
+    if (BY_NEED(model, err) || BY_NEED(out, err) || BY_NEED_LIST(settings, count, err) ||
+        BY_NEED(json, err) || BY_NEED(size, err))
+        return -1;
+    *json = NULL;
+    *size = 0;
+    const int status = open_job(&job, options, err) ||
+                       take_auto(&job, out, settings, count, &how, err) ||
+                       run_auto(&job, model, out, &how, json, size, err);
+    by_config_release(&job.config);
+    return status ? -1 : 0;
+}
+
+/* --- What is there --- */
 
 int baryon_llm_inspect(const char *model, bool tensors, void **json, size_t *size,
                        struct baryon_error *err)

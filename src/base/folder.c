@@ -185,6 +185,18 @@ int by_empty_folder(const char *path, struct baryon_error *err)
     return status;
 }
 
+int by_remove_folder(const char *path, struct baryon_error *err)
+{
+    if (!by_file_exists(path))
+        return 0;
+    if (by_empty_folder(path, err))
+        return -1;
+    if (!by_fault(BY_FAULT_IO) && rmdir(path) == 0)
+        return 0;
+    by_fail_errno(err, BARYON_ERR_IO, "cannot be removed");
+    return by_err_file(err, path);
+}
+
 int by_rename_folder(const char *from, const char *to, struct baryon_error *err)
 {
     if (!by_fault(BY_FAULT_IO) && rename(from, to) == 0 && sync_folder_of(to))

@@ -214,7 +214,11 @@ static int run_layer(struct by_llm_streams *streams, bool *resuming, struct bary
                        ? -1
                        : 0;
     }
-    return solve_layer(streams, err) || by_llm_streams_record(streams, err) ? -1 : 0;
+    if (solve_layer(streams, err))
+        return -1;
+    const struct by_llm_calibrated *job = streams->job;
+    return job->look ? job->looked(job->context, streams->layer, err)
+                     : by_llm_streams_record(streams, err);
 }
 
 static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
@@ -222,7 +226,7 @@ static int run_layers(struct by_llm_streams *streams, struct baryon_error *err)
     struct by_llm_calibrated *job = streams->job;
     const struct by_llm_quantize_options *options = job->options;
     const size_t length = (size_t)options->length;
-    bool resuming = true;
+    bool resuming = !job->look;
     streams->drifts = options->solver.options.cross != 0;
     if ((streams->drifts && by_decoder_begin(&streams->exact, &job->decoder, job->ids.ids,
                                              job->windows, length, job->pool, err)) ||
@@ -244,9 +248,10 @@ int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,
     struct by_llm_streams streams = {.job = job};
     char folder[PATH_MAX];
     by_str_init(&streams.record);
-    snprintf(folder, sizeof folder, "%s", job->journal);
+    snprintf(folder, sizeof folder, "%s", job->journal ? job->journal : ".");
     job->decoder.spill = job->options->spills ? dirname(folder) : NULL;
-    const int status = by_llm_streams_open_journal(&streams, key, err) || run_layers(&streams, err);
+    const int status = (!job->look && by_llm_streams_open_journal(&streams, key, err)) ||
+                       run_layers(&streams, err);
     by_journal_close(streams.journal);
     by_str_release(&streams.record);
     by_decoder_end(&streams.exact);

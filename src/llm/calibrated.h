@@ -18,6 +18,19 @@
 #include "llm/quantize.h"
 #include "llm/text/tokenize.h"
 
+/* A linear layer of a decoder's layer, in memory. */
+struct by_llm_place {
+    struct by_llm_item *item;
+    struct by_decoder_matrix *matrix;
+};
+
+/* Linears with the tokens that they get. */
+#define BY_LLM_SHARING 8
+struct by_llm_sharing {
+    struct by_llm_place places[BY_LLM_SHARING];
+    size_t count;
+};
+
 struct by_llm_calibrated {
     const struct by_llm_quantize_options *options;
     struct by_llm_opened *opened;
@@ -27,6 +40,11 @@ struct by_llm_calibrated {
     int (*put)(void *context, const struct by_llm_item *item,
                uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
     void *context;
+    /* In place of solving: sees linears that share an input, and the input; weights stay, nothing
+     * is put and there is no journal. NULL: linears are solved. */
+    int (*look)(void *context, const struct by_llm_sharing *sharing,
+                const struct by_llm_inputs *inputs, struct baryon_error *err);
+    int (*looked)(void *context, size_t layer, struct baryon_error *err); /* at all of a layer */
     const char *journal; /* path of the records, beside the output */
     struct by_llm_quantized *result;
     struct by_log *log;
@@ -41,6 +59,9 @@ int by_llm_calibrated_read(struct by_llm_calibrated *job, struct baryon_error *e
 /* The same; also finds which items are going to be solved: these have a method
  * then. Fills ids, which the bytes depend on. */
 int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *err);
+/* The scales that tensors of linears share, from the weights in memory. */
+int by_llm_sharing_scales(const struct by_llm_sharing *sharing, struct by_pool *pool,
+                          struct baryon_error *err);
 /* Of an item of the plan, what its rows become. */
 struct by_llm_target by_llm_item_target(const struct by_llm_item *item);
 /* Everything that the method's bytes depend on, behind a text. */

@@ -47,10 +47,9 @@ static int try_scales(const struct by_llm_place *place, struct by_pool *pool,
     return status;
 }
 
-/* Scales of tensors, from the weights in memory; those of one range lie among the linears that
- * share an input. */
-static int find_scales(const struct by_llm_sharing *sharing, struct by_pool *pool,
-                       struct baryon_error *err)
+/* Those of one range lie among the linears that share an input. */
+int by_llm_sharing_scales(const struct by_llm_sharing *sharing, struct by_pool *pool,
+                          struct baryon_error *err)
 {
     for (size_t i = 0; i < sharing->count; i++) {
         struct by_llm_item *item = sharing->places[i].item;
@@ -207,10 +206,13 @@ static int round_others(struct by_llm_streams *streams, const struct by_llm_shar
 int by_llm_sharing_solve(struct by_llm_streams *streams, const struct by_llm_sharing *sharing,
                          const struct by_llm_inputs *inputs, struct baryon_error *err)
 {
+    const struct by_llm_calibrated *job = streams->job;
     const bool reached = inputs->tokens > 0;
+    if (job->look)
+        return job->look(job->context, sharing, inputs, err);
     if (!reached)
         streams->job->result->unreached += sharing->count;
-    return find_scales(sharing, streams->job->pool, err) ||
+    return by_llm_sharing_scales(sharing, streams->job->pool, err) ||
                    (reached && solve_group(streams, sharing, inputs, err)) ||
                    round_others(streams, sharing, !reached, err)
                ? -1

@@ -14,12 +14,6 @@
 #include "llm/calibrated.h"
 #include "llm/output.h"
 
-/* A linear layer of a decoder's layer, in memory. */
-struct by_llm_place {
-    struct by_llm_item *item;
-    struct by_decoder_matrix *matrix;
-};
-
 struct by_llm_streams {
     struct by_llm_calibrated *job;
     struct by_decoder_run exact, rounded; /* the streams; weights are in rounded.loaded */
@@ -36,13 +30,6 @@ struct by_llm_streams {
  * what is stored. `exact` is one input further then. */
 int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input input,
                          struct baryon_error *err);
-
-/* Linears with the tokens that they get. */
-#define BY_LLM_SHARING 8
-struct by_llm_sharing {
-    struct by_llm_place places[BY_LLM_SHARING];
-    size_t count;
-};
 
 /* Solves linears on their inputs, or, where no token came to them, rounds to nearest; writes them;
  * their weights in memory become what is stored. */

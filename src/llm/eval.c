@@ -3,6 +3,7 @@
 
 #include "llm/decoder/decoder.h"
 #include "llm/eval_text.h"
+#include "llm/eval_token.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,18 +18,13 @@ struct model {
     size_t rounded; /* layers whose inputs are */
 };
 
-/* Sums over the tokens that a window predicts. */
-struct window {
-    double loss, loss_against, kl, agree;
-};
-
 struct evaluating {
     const struct by_llm_eval_options *options;
     struct by_pool *pool;
     struct model model, other; /* other: the reference */
     struct by_token_ids ids;
     size_t windows, length;
-    struct window *sums;
+    struct by_llm_token_sums *sums; /* over the tokens that a window predicts */
 };
 
 /* --- Models --- */
@@ -56,6 +52,15 @@ static void close_model(struct model *model)
 static int read_texts(struct evaluating *e, struct baryon_error *err)
 {
     struct model *model = e->options->against ? &e->other : &e->model;
+    const size_t given = (size_t)(e->options->windows * e->options->length);
+    if (e->options->ids) {
+        e->ids.ids = by_alloc(given, sizeof *e->ids.ids, err);
+        if (!e->ids.ids)
+            return -1;
+        memcpy(e->ids.ids, e->options->ids, given * sizeof *e->ids.ids);
+        e->ids.count = given;
+        return 0;
+    }
     return by_llm_text_ids(&e->ids, &model->opened, &e->options->texts, (size_t)e->options->length,
                            model->decoder.vocab, err);
 }
@@ -95,37 +100,6 @@ static int run_layers(struct evaluating *e, struct model *model, size_t done, si
 
 /* --- Logits --- */
 
-/* Log of the sum of exponentials, and the likeliest. */
-static double log_sum(const float *logits, size_t count, size_t *best)
-{
-    double sum = 0;
-    *best = 0;
-    for (size_t i = 1; i < count; i++)
-        if (logits[i] > logits[*best])
-            *best = i;
-    for (size_t i = 0; i < count; i++)
-        sum += exp((double)logits[i] - (double)logits[*best]);
-    return log(sum) + (double)logits[*best];
-}
-
-/* Of one token: what follows it is `next`. */
-static void add_token(struct window *sums, const float *own, const float *other, size_t vocab,
-                      uint32_t next)
-{
-    size_t best, best_other;
-    const double whole = log_sum(own, vocab, &best);
-    sums->loss += whole - (double)own[next];
-    if (!other)
-        return;
-    const double all = log_sum(other, vocab, &best_other);
-    sums->loss_against += all - (double)other[next];
-    sums->agree += best == best_other;
-    for (size_t i = 0; i < vocab; i++) {
-        const double p = (double)other[i] - all;
-        sums->kl += exp(p) * (p - ((double)own[i] - whole));
-    }
-}
-
 static int judge_window(void *context, size_t begin, size_t end, unsigned worker,
                         struct baryon_error *err)
 {
@@ -144,8 +118,8 @@ static int judge_window(void *context, size_t begin, size_t end, unsigned worker
             if (!status && compares)
                 status = by_decoder_logits(&e->other.run, w, t, count, other, err);
             for (size_t i = 0; !status && i < count; i++)
-                add_token(&e->sums[w], own + i * vocab, compares ? other + i * vocab : NULL, vocab,
-                          e->ids.ids[w * e->length + t + i + 1]);
+                by_llm_token_add(&e->sums[w], own + i * vocab, compares ? other + i * vocab : NULL,
+                                 vocab, e->ids.ids[w * e->length + t + i + 1]);
         }
         if (!status && !(isfinite(e->sums[w].loss) && isfinite(e->sums[w].loss_against)))
             status =
@@ -181,10 +155,10 @@ static void sum_up(const struct evaluating *e, struct by_llm_evaluation *result)
     result->tokens = e->ids.count;
     result->compared = e->options->against != NULL;
     result->rounded = e->model.rounded;
-    result->loss = mean_of(e, offsetof(struct window, loss));
-    result->loss_against = mean_of(e, offsetof(struct window, loss_against));
-    result->kl = mean_of(e, offsetof(struct window, kl));
-    result->agree = mean_of(e, offsetof(struct window, agree));
+    result->loss = mean_of(e, offsetof(struct by_llm_token_sums, loss));
+    result->loss_against = mean_of(e, offsetof(struct by_llm_token_sums, loss_against));
+    result->kl = mean_of(e, offsetof(struct by_llm_token_sums, kl));
+    result->agree = mean_of(e, offsetof(struct by_llm_token_sums, agree));
     result->perplexity = exp(result->loss.mean);
     result->perplexity_against = exp(result->loss_against.mean);
 }

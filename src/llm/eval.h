@@ -13,9 +13,12 @@
 #include "base/option.h"
 #include "base/str.h"
 
+#include <stdint.h>
+
 struct by_llm_eval_options {
     const char *path, *against;    /* against: the reference; NULL: none */
     struct by_setting_texts texts; /* files, and folders of them */
+    const uint32_t *ids;           /* in place of texts, `windows` of them; NULL */
     uint64_t length, windows;      /* windows: at most; 0: all */
     bool float_activations;        /* inputs are float32, whatever the checkpoint says */
     unsigned threads;

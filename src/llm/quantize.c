@@ -232,6 +232,15 @@ static int write_all(struct job *job, struct by_hash128 key, struct baryon_error
 
 /* --- config.json --- */
 
+/* Rules of several layers may have the same scheme. */
+static bool is_first_of(const struct by_llm_plan *plan, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (plan->schemes[i] == plan->schemes[index])
+            return false;
+    return true;
+}
+
 /* Names of the layers of each scheme, of those that stay, and the patterns of the latter. */
 static int name_layers(struct job *job, struct by_llm_config *config, struct baryon_error *err)
 {
@@ -242,13 +251,16 @@ static int name_layers(struct job *job, struct by_llm_config *config, struct bar
     if (!layers || !kept)
         return -1;
     for (size_t s = 0; s < plan->scheme_count; s++) {
+        if (!is_first_of(plan, s))
+            continue;
         const char **names = by_arena_alloc(&job->arena, plan->count, sizeof *names, err);
+        struct by_llm_layers *own = &layers[config->count++];
         if (!names)
             return -1;
-        layers[s] = (struct by_llm_layers){.scheme = plan->schemes[s], .names = names};
+        *own = (struct by_llm_layers){.scheme = plan->schemes[s], .names = names};
         for (size_t i = 0; i < plan->count; i++)
             if (plan->items[i].scheme == plan->schemes[s])
-                names[layers[s].count++] = plan->items[i].weight->layer;
+                names[own->count++] = plan->items[i].weight->layer;
     }
     config->excluded = kept;
     for (size_t i = 0; i < plan->count; i++)
@@ -258,7 +270,6 @@ static int name_layers(struct job *job, struct by_llm_config *config, struct bar
     if (plan->tied)
         kept[config->excluded_count++] = "lm_head";
     config->layers = layers;
-    config->count = plan->scheme_count;
     config->patterns = job->options->exclude;
     config->pattern_count = job->options->exclude_count;
     config->static_inputs = plan->static_inputs;

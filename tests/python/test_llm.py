@@ -220,6 +220,19 @@ def check_program(score):
     score.check(baryon.llm is llm, "baryon.llm")
 
 
+def check_auto(score):
+    np.save("ids.npy", (np.arange(640) * 7919 % 31 % 13).astype(np.uint16))
+    options = {"text": ["ids.npy"], "length": 16, "windows": 8, "judge_windows": 2, "no_uniform": True, "threads": 2}
+    found = llm.auto("model", "best", bits=5.5, **options)
+    score.check(found.failure is None and found.bits_per_weight <= 5.5 and len(set(found.types.values())) > 1, repr(found))
+    llm.quantize("model", "best2", config=found.config)
+    score.check(files("best") == files("best2"), "the config of llm.auto gives other bytes")
+    missed = llm.auto("model", "worst", goal="kl<=1e-12", types=["int4_wo_64", "int4_wo_32"], **options)
+    score.check(isinstance(missed.failure, errors.GoalError) and os.path.exists("worst/config.json"), repr(missed.failure))
+    refused = raised(llm.auto, "model", "x", bits=1, **options)
+    score.check(isinstance(refused, errors.UsageError) and "is too little" in str(refused), repr(refused))
+
+
 def check_refused(score):
     raises(score, errors.UsageError, "did you mean", llm.quantize, "model", "x", scheme="int4_wo_65")
     raises(score, ValueError, "unknown setting 'layot'", llm.quantize, "model", "x", scheme="int4_wo_64", layot="awq")
@@ -242,6 +255,7 @@ def main():
         check_sources(score)
         check_gguf(score)
         check_program(score)
+        check_auto(score)
         check_refused(score)
         os.chdir("/")
     return score.finish()

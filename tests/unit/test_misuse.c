@@ -71,6 +71,7 @@ static const struct baryon_setting random_setting = {"random", "2"}, peak_settin
                                    llm_quantize_setting = {"config", "llm_quantize.yaml"},
                                    llm_convert_setting = {"config", "llm_convert.yaml"},
                                    llm_dequantize_setting = {"to", "f32"},
+                                   llm_auto_setting = {"config", "llm_auto.yaml"},
                                    llm_export_setting = {"context", "16"};
 static float llm_floats[LLM_WIDTH * LLM_WIDTH];
 static int16_t llm_codes[LLM_WIDTH * LLM_WIDTH];
@@ -546,6 +547,23 @@ static void write_statistics(const char *path, const char *shard)
 
 /* --- A language model of a layer whose sizes are all the same --- */
 
+/* Ids of tokens, and what is asked of them. */
+static void write_auto(void)
+{
+    enum { HEADER = 128, IDS = 64 };
+    static const char config[] = "{bits: 9, text: [ids.npy], length: 4, windows: 2, "
+                                 "judge-windows: 1, no-uniform: true, threads: 1}";
+    uint8_t file[HEADER + 2 * IDS] = "\x93NUMPY\x01\x00\x76";
+    const int size = snprintf((char *)file + 10, HEADER - 10,
+                              "{'descr': '<u2', 'fortran_order': False, 'shape': (%d,), }", IDS);
+    memset(file + 10 + size, ' ', (size_t)(HEADER - 11 - size));
+    file[HEADER - 1] = '\n';
+    for (size_t i = 0; i < IDS; i++)
+        file[HEADER + 2 * i] = (uint8_t)(i * i * 7 % 13);
+    write_file("ids.npy", file, sizeof file);
+    write_file("llm_auto.yaml", config, sizeof config - 1);
+}
+
 static void write_llm(void)
 {
     static const char config[] =
@@ -591,6 +609,7 @@ static void write_llm(void)
     write_file("llm/model.safetensors", file, used + at);
     write_file("llm_quantize.yaml", quantize, sizeof quantize - 1);
     write_file("llm_convert.yaml", convert, sizeof convert - 1);
+    write_auto();
     const struct baryon_setting settings[] = {{"scheme", "uint4_wo_per_channel"}};
     ok(baryon_llm_quantize("llm", "llm.quantized", settings, 1, NULL, NULL, &err));
 }

@@ -147,6 +147,9 @@ int by_decoder_begin(struct by_decoder_run *run, const struct by_decoder *decode
                      const uint32_t *ids, size_t windows, size_t length, struct by_pool *pool,
                      struct baryon_error *err);
 int by_decoder_step(struct by_decoder_run *run, size_t layer, struct baryon_error *err);
+/* The same with weights in memory, which may be those of another run. */
+int by_decoder_pass(struct by_decoder_run *run, size_t layer,
+                    const struct by_decoder_loaded *loaded, struct baryon_error *err);
 /* A layer in parts, for those who look at inputs: its weights into run->loaded; inputs one after
  * the other into run->inputs, each with the weights behind the one before; BY_INPUTS leaves the
  * layer. `loaded` may be that of another run, and change in between.

@@ -52,7 +52,9 @@ void by_decoder_norm(const struct by_decoder *d, const float *weight, const floa
                      size_t width, float *out);
 /* From the inputs to those of o. */
 void by_decoder_attention(struct by_decoder_work *work);
-/* From the inputs to those of down, with experts: chooses them. */
+/* Chooses the experts of tokens by the inputs of gates. */
+void by_decoder_route(struct by_decoder_work *work);
+/* From the inputs to those of down. */
 void by_decoder_gates(struct by_decoder_work *work);
 /* What down makes of the inputs. */
 void by_decoder_down(struct by_decoder_work *work, float *out);

@@ -213,14 +213,19 @@ static void enter_experts(struct by_decoder_work *work)
     const size_t size = work->length * d->hidden;
     float *in = by_decoder_take(work, size);
     memcpy(in, work->inputs, size * sizeof *in);
-    by_decoder_multiply(work, &work->loaded->parts[BY_PART_ROUTER], in, work->length, work->chosen,
-                        d->experts);
-    for (size_t t = 0; t < work->length; t++)
-        choose(d, work->chosen + t * d->experts);
     for (size_t i = 0; i < d->experts; i++)
         enter_expert(work, i, in);
     if (work->loaded->parts[BY_PART_SHARED_GATE].weight)
         enter_shared(work, in);
+}
+
+void by_decoder_route(struct by_decoder_work *work)
+{
+    const struct by_decoder *d = work->d;
+    by_decoder_multiply(work, &work->loaded->parts[BY_PART_ROUTER], work->inputs, work->length,
+                        work->chosen, d->experts);
+    for (size_t t = 0; t < work->length; t++)
+        choose(d, work->chosen + t * d->experts);
 }
 
 void by_decoder_gates(struct by_decoder_work *work)

@@ -172,6 +172,8 @@ void by_decoder_next(struct by_decoder_work *work, enum by_decoder_input input)
     case BY_INPUT_FEED:
         leave_attention(work);
         norm_state(work, has_sandwich(work) ? BY_PART_NORM_BEFORE_FFN : BY_PART_NORM_MIDDLE);
+        if (work->layer->experts)
+            by_decoder_route(work);
         break;
     case BY_INPUT_DOWN:
         by_decoder_gates(work);

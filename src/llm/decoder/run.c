@@ -259,9 +259,14 @@ static int step_all(struct stepping *stepping, struct baryon_error *err)
 
 int by_decoder_step(struct by_decoder_run *run, size_t layer, struct baryon_error *err)
 {
-    struct stepping stepping = {run, layer, &run->loaded, NULL, BY_INPUT_ATTENTION, BY_INPUTS};
-    if (by_decoder_load(run, layer, err))
-        return -1;
+    return by_decoder_load(run, layer, err) || by_decoder_pass(run, layer, &run->loaded, err) ? -1
+                                                                                              : 0;
+}
+
+int by_decoder_pass(struct by_decoder_run *run, size_t layer,
+                    const struct by_decoder_loaded *loaded, struct baryon_error *err)
+{
+    struct stepping stepping = {run, layer, loaded, NULL, BY_INPUT_ATTENTION, BY_INPUTS};
     return step_all(&stepping, err) ? by_err_in(err, "layer %zu", layer) : 0;
 }
 

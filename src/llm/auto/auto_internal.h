@@ -1,0 +1,133 @@
+/*
+ * What the files of auto share.
+ *
+ *   auto.c      the stages
+ *   windows.c   which windows are for what
+ *   types.c     types of the layout, linears, units
+ *   look.c      errors of outputs by type
+ *   probe.c     what errors count
+ *   choose.c    types within a size
+ *   trial.c     quantizing and measuring
+ *   recipe.c    what llm quantize reads
+ */
+#ifndef BY_LLM_AUTO_INTERNAL_H
+#define BY_LLM_AUTO_INTERNAL_H
+
+#include "llm/auto/auto.h"
+#include "llm/calibrated.h"
+
+struct by_bits_type {
+    const char *name;
+    struct by_llm_plan plan; /* all layers in this type */
+};
+
+struct by_bits_linear {
+    size_t weight; /* of the source */
+    size_t layer;  /* of the decoder */
+    size_t kind;   /* enum by_decoder_part; of experts behind them: gate, up, down */
+    size_t place;  /* all of the kind in the layer */
+    size_t unit;
+    uint64_t values;
+};
+
+#define BY_BITS_KINDS (BY_PARTS + 3)
+
+struct by_bits_windows {
+    size_t length, solve, choose, judge; /* windows */
+    uint32_t *choose_ids, *judge_ids;
+};
+
+struct by_bits_search {
+    const struct by_llm_auto_options *options;
+    struct by_llm_quantize_options quantize; /* with the windows as they are taken */
+    struct by_llm_auto_result *result;
+    struct by_log *log;
+    const char *in, *out;
+    struct by_llm_opened opened;
+    struct by_llm_calibrated calibrated;
+    struct by_pool *pool;
+    struct by_arena arena;
+    struct by_bits_windows windows;
+    struct by_bits_type *types;
+    size_t type_count;
+    bool in_blocks; /* types are GGUF's */
+    struct by_bits_linear *linears;
+    size_t linear_count, unit_count, place_count;
+    size_t *linear_of; /* by weight of the source; SIZE_MAX: none */
+    /* [linears][types]: relative errors of outputs as the method rounds; below 0: not known */
+    double *solved;
+    double *factor;    /* [layers][kinds]: divergence for an error of 1; below 0: not known */
+    double *predicted; /* [linears][types]: divergence; infinite: not possible */
+    uint64_t *bytes;   /* [linears][types] */
+    /* [units][types]: bytes, UINT64_MAX: not possible; predicted divergence */
+    uint64_t *unit_bytes;
+    double *unit_kl;
+    uint64_t rest; /* bytes of what is no linear */
+    size_t probe_type;
+    float **rounded; /* [linears]: values in that type, of the layer that is looked at; NULL */
+    struct by_bits_probe *probe;
+    size_t *chosen; /* type of each unit */
+};
+
+void by_bits_tell(const struct by_bits_search *s, const char *stage, size_t done, size_t all);
+int by_bits_windows_cut(struct by_bits_search *s, struct baryon_error *err);
+void by_bits_windows_release(struct by_bits_windows *windows);
+
+int by_bits_types_list(struct by_bits_search *s, struct baryon_error *err);
+int by_bits_linears_list(struct by_bits_search *s, struct baryon_error *err);
+/* NULL: the linear cannot have the type. */
+struct by_llm_item *by_bits_item(const struct by_bits_search *s, size_t linear, size_t type);
+/* All linears in one type; UINT64_MAX: some cannot. */
+uint64_t by_bits_bytes_of_type(const struct by_bits_search *s, size_t type);
+double by_bits_bits(const struct by_bits_search *s, uint64_t bytes);
+
+int by_bits_look(struct by_bits_search *s, struct baryon_error *err);
+/* Layers are probed in their order, each when it was looked at. */
+int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err);
+bool by_bits_probe_wants(const struct by_bits_search *s, size_t layer);
+int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err);
+/* Layers between those that were probed get what lies between; released in any case. */
+void by_bits_probe_close(struct by_bits_search *s);
+/* The divergence with each of the decoder's layers of a quantized model alone, in windows that
+ * judge or choose. */
+int by_bits_shares(struct by_bits_search *s, const char *path, bool judges, double *kl,
+                   struct baryon_error *err);
+
+/* Factors of each layer are corrected by what it diverges alone in a model of s->chosen; room: for
+ * as many. */
+void by_bits_correct(struct by_bits_search *s, const double *kl, double *room);
+/* Predictions from errors and factors. */
+int by_bits_predict(struct by_bits_search *s, struct baryon_error *err);
+/* The smallest or greatest type of each unit. */
+void by_bits_extreme(const struct by_bits_search *s, bool greatest, size_t *chosen);
+/* The best single type within bytes of linears; SIZE_MAX: none. */
+size_t by_bits_single(const struct by_bits_search *s, uint64_t bytes);
+/* Fills s->chosen. */
+int by_bits_choose(struct by_bits_search *s, uint64_t bytes, struct baryon_error *err);
+uint64_t by_bits_chosen_bytes(const struct by_bits_search *s, const size_t *chosen);
+double by_bits_chosen_kl(const struct by_bits_search *s, const size_t *chosen);
+
+/* The scheme, and the types of layers, of a choice; memory comes from the arena. */
+int by_bits_rules(const struct by_bits_search *s, const size_t *chosen,
+                  struct by_llm_quantize_options *options, struct by_arena *arena,
+                  struct baryon_error *err);
+struct by_bits_trial {
+    const size_t *chosen;
+    const char *name; /* of the file or folder of the trial */
+    struct by_llm_auto_measured *measured;
+};
+/* Quantizes into a place beside the output. */
+int by_bits_quantize(struct by_bits_search *s, const struct by_bits_trial *trial,
+                     struct baryon_error *err);
+/* Measures it: on the windows that choose, or on those that judge. */
+int by_bits_measure(struct by_bits_search *s, const struct by_bits_trial *trial, bool judges,
+                    struct baryon_error *err);
+/* Its path, whose memory is buf's. */
+int by_bits_trial_path(const struct by_bits_search *s, const char *name, char *buf, size_t size,
+                       struct baryon_error *err);
+int by_bits_trial_remove(const struct by_bits_search *s, const char *name,
+                         struct baryon_error *err);
+
+int by_bits_recipe(const struct by_bits_search *s, struct by_str *text, struct baryon_error *err);
+
+#endif

@@ -1,0 +1,390 @@
+/* What errors count: the divergence of the model with a part of it rounded, measured. */
+#include "llm/auto/auto_internal.h"
+
+#include "llm/eval_token.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TOKENS_AT_ONCE 64 /* whose logits are in memory, for each thread */
+
+/* Windows of the float model, and beside them copies of their states on which a part is rounded. */
+struct probing {
+    struct by_bits_search *s;
+    const struct by_decoder *decoder;
+    const uint32_t *ids;
+    size_t windows, length, tokens; /* tokens: windows * length */
+    struct by_decoder_run end;      /* the float model behind its last layer */
+    struct by_decoder_run walk;     /* the float model on its way */
+    struct by_decoder_run copies;   /* `count` times the windows */
+    size_t count, most;
+    double *kl;   /* [count]: sums */
+    double *sums; /* [pieces][count] */
+    size_t pieces;
+    const char *stage;
+    size_t done, all; /* layers */
+};
+
+/* --- Divergence --- */
+
+/* Some tokens of a window, of all copies; room: logits and probabilities of these tokens. */
+static int judge_tokens(const struct probing *p, size_t piece, float *logits, double *shares,
+                        struct baryon_error *err)
+{
+    const size_t vocab = p->decoder->vocab, of_window = p->pieces / p->windows;
+    const size_t window = piece / of_window, first = piece % of_window * TOKENS_AT_ONCE;
+    const size_t rest = p->length - first, count = rest < TOKENS_AT_ONCE ? rest : TOKENS_AT_ONCE;
+    double negentropy[TOKENS_AT_ONCE];
+    struct by_decoder_run copies = p->copies;
+    copies.head = p->end.head;
+    copies.norm = p->end.norm;
+    if (by_decoder_logits(&p->end, window, first, count, logits, err))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        negentropy[i] = by_llm_token_shares(logits + i * vocab, vocab, shares + i * vocab);
+    for (size_t c = 0; c < p->count; c++) {
+        double *sum = &p->sums[piece * p->count + c];
+        if (by_decoder_logits(&copies, c * p->windows + window, first, count, logits, err))
+            return -1;
+        *sum = 0;
+        for (size_t i = 0; i < count; i++)
+            *sum += by_llm_token_kl(shares + i * vocab, negentropy[i], logits + i * vocab, vocab);
+    }
+    return 0;
+}
+
+static int judge_piece(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    const struct probing *p = context;
+    const size_t values = TOKENS_AT_ONCE * p->decoder->vocab;
+    double *shares = by_alloc(values, sizeof *shares, err);
+    float *logits = shares ? by_alloc(values, sizeof *logits, err) : NULL;
+    int status = logits ? 0 : -1;
+    (void)worker;
+    for (size_t piece = begin; piece < end && !status; piece++)
+        status = judge_tokens(p, piece, logits, shares, err);
+    by_free(shares);
+    by_free(logits);
+    return status;
+}
+
+static int judge_copies(struct probing *p, struct baryon_error *err)
+{
+    if (by_par_for(p->s->pool, p->pieces, 1, judge_piece, p, err))
+        return -1;
+    for (size_t c = 0; c < p->count; c++) {
+        p->kl[c] = 0;
+        for (size_t i = 0; i < p->pieces; i++)
+            p->kl[c] += p->sums[i * p->count + c];
+        p->kl[c] = fmax(p->kl[c] / (double)p->tokens, 0);
+    }
+    return 0;
+}
+
+/* --- Runs --- */
+
+static float *states_of(const struct probing *p, size_t copy)
+{
+    return p->copies.states + copy * p->tokens * p->decoder->hidden;
+}
+
+/* A copy of the states before the layer goes through it with these weights. */
+static int pass_copy(struct probing *p, size_t copy, size_t layer,
+                     const struct by_decoder_loaded *loaded, struct baryon_error *err)
+{
+    struct by_decoder_run run = {.decoder = p->decoder,
+                                 .pool = p->s->pool,
+                                 .windows = p->windows,
+                                 .length = p->length,
+                                 .states = states_of(p, copy)};
+    memcpy(run.states, p->walk.states, p->tokens * p->decoder->hidden * sizeof *run.states);
+    return by_decoder_pass(&run, layer, loaded, err);
+}
+
+/* The copies through the layers behind. */
+static int finish_copies(struct probing *p, size_t layer, struct baryon_error *err)
+{
+    p->copies.windows = p->count * p->windows;
+    for (size_t i = layer + 1; i < p->decoder->layers; i++)
+        if (by_decoder_step(&p->copies, i, err))
+            return -1;
+    return judge_copies(p, err);
+}
+
+static int open_probing(struct probing *p, size_t most, struct baryon_error *err)
+{
+    struct by_pool *pool = p->s->pool;
+    p->tokens = p->windows * p->length;
+    p->most = most;
+    p->pieces = p->windows * ((p->length + TOKENS_AT_ONCE - 1) / TOKENS_AT_ONCE);
+    if (by_decoder_begin(&p->end, p->decoder, p->ids, p->windows, p->length, pool, err) ||
+        by_decoder_begin(&p->walk, p->decoder, p->ids, p->windows, p->length, pool, err))
+        return -1;
+    p->copies = (struct by_decoder_run){
+        .decoder = p->decoder, .pool = pool, .length = p->length, .capacity = p->walk.capacity};
+    p->copies.states = by_alloc(most * p->tokens * p->decoder->hidden, sizeof(float), err);
+    p->kl = by_alloc_zero(most, sizeof *p->kl, err);
+    p->sums = by_alloc_zero(most * p->pieces, sizeof *p->sums, err);
+    if (!p->copies.states || !p->kl || !p->sums)
+        return -1;
+    for (size_t i = 0; i < p->decoder->layers; i++)
+        if (by_decoder_step(&p->end, i, err))
+            return -1;
+    return by_decoder_finish(&p->end, err);
+}
+
+static void close_probing(struct probing *p)
+{
+    by_decoder_end(&p->end);
+    by_decoder_end(&p->walk);
+    by_decoder_end(&p->copies);
+    by_free(p->kl);
+    by_free(p->sums);
+}
+
+/* --- One kind of linear of a layer, rounded --- */
+
+static struct by_decoder_matrix *matrix_of(struct by_decoder_loaded *loaded,
+                                           const struct by_decoder *d,
+                                           const struct by_llm_weight *weight)
+{
+    for (size_t i = 0; i < BY_PARTS; i++)
+        if (loaded->parts[i].place && loaded->parts[i].place->weight == weight)
+            return &loaded->parts[i];
+    for (size_t i = 0; loaded->experts && i < 3 * d->experts; i++)
+        if (loaded->experts[i].place->weight == weight)
+            return &loaded->experts[i];
+    return NULL;
+}
+
+static int round_matrix(const struct probing *p, struct by_llm_item *item,
+                        struct by_decoder_matrix *matrix, struct baryon_error *err)
+{
+    const struct by_llm_target target = by_llm_item_target(item);
+    const struct by_llm_sharing sharing = {.places = {{item, matrix}}, .count = 1};
+    struct by_llm_coded coded = {0};
+    const int status =
+        by_llm_sharing_scales(&sharing, p->s->pool, err) ||
+        by_llm_target_open(&target, matrix->rows, &coded, err) ||
+        by_llm_target_nearest(&target, matrix->weight, matrix->rows, p->s->pool, &coded, err) ||
+        by_llm_target_values(&target, &coded, matrix->rows, matrix->weight, err);
+    by_llm_coded_close(&coded);
+    return status ? -1 : 0;
+}
+
+/* The weights of a kind become what the method made of them, or nearest levels of experts without a
+ * token; and what they were, when that is asked back. */
+static int round_kind(struct probing *p, size_t layer, size_t kind, float *kept, bool back,
+                      struct baryon_error *err)
+{
+    const struct by_bits_search *s = p->s;
+    for (size_t i = 0; i < s->linear_count; i++) {
+        const struct by_bits_linear *linear = &s->linears[i];
+        if (linear->layer != layer || linear->kind != kind)
+            continue;
+        struct by_decoder_matrix *matrix =
+            matrix_of(&p->walk.loaded, p->decoder, &s->opened.source.weights[linear->weight]);
+        const size_t count = matrix->rows * matrix->columns;
+        struct by_llm_item *item = by_bits_item(s, i, s->probe_type);
+        const float *rounded = back ? kept : s->rounded[i];
+        if (!back)
+            memcpy(kept, matrix->weight, count * sizeof *kept);
+        if (rounded)
+            memcpy(matrix->weight, rounded, count * sizeof *rounded);
+        else if (item && round_matrix(p, item, matrix, err))
+            return -1;
+        kept += count;
+    }
+    return 0;
+}
+
+static double error_of_kind(const struct by_bits_search *s, size_t layer, size_t kind)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < s->linear_count; i++)
+        if (s->linears[i].layer == layer && s->linears[i].kind == kind) {
+            const double error = s->solved[i * s->type_count + s->probe_type];
+            sum += fmax(error, 0);
+            count += error >= 0;
+        }
+    return count ? sum / (double)count : 0;
+}
+
+static bool has_kind(const struct by_bits_search *s, size_t layer, size_t kind)
+{
+    for (size_t i = 0; i < s->linear_count; i++)
+        if (s->linears[i].layer == layer && s->linears[i].kind == kind)
+            return true;
+    return false;
+}
+
+static int probe_kinds(struct probing *p, size_t layer, float *kept, struct baryon_error *err)
+{
+    struct by_bits_search *s = p->s;
+    size_t kinds[BY_BITS_KINDS];
+    p->count = 0;
+    for (size_t k = 0; k < BY_BITS_KINDS; k++) {
+        if (!has_kind(s, layer, k))
+            continue;
+        if (round_kind(p, layer, k, kept, false, err) ||
+            pass_copy(p, p->count, layer, &p->walk.loaded, err) ||
+            round_kind(p, layer, k, kept, true, err))
+            return -1;
+        kinds[p->count++] = k;
+    }
+    if (finish_copies(p, layer, err))
+        return -1;
+    for (size_t c = 0; c < p->count; c++) {
+        const double error = error_of_kind(s, layer, kinds[c]);
+        s->factor[layer * BY_BITS_KINDS + kinds[c]] = error > 0 ? p->kl[c] / error : 0;
+    }
+    return 0;
+}
+
+/* --- Layers between those that were probed --- */
+
+static bool is_probed(size_t layer, size_t layers, size_t wanted)
+{
+    if (!wanted || wanted >= layers || layers == 1)
+        return true;
+    for (size_t i = 0; i < wanted; i++)
+        if (layer == (wanted > 1 ? (i * (layers - 1) + (wanted - 1) / 2) / (wanted - 1) : 0))
+            return true;
+    return false;
+}
+
+static double between(double low, double high, double share)
+{
+    const double least = 1e-12;
+    return exp(log(fmax(low, least)) * (1 - share) + log(fmax(high, least)) * share);
+}
+
+static void fill_between(struct by_bits_search *s, size_t kind)
+{
+    const size_t layers = s->calibrated.decoder.layers;
+    double *factor = s->factor + kind;
+    for (size_t i = 0; i < layers; i++) {
+        size_t low = i, high = i;
+        while (low > 0 && factor[low * BY_BITS_KINDS] < 0)
+            low--;
+        while (high + 1 < layers && factor[high * BY_BITS_KINDS] < 0)
+            high++;
+        const double a = factor[low * BY_BITS_KINDS], b = factor[high * BY_BITS_KINDS];
+        if (low == high || (a < 0 && b < 0))
+            continue;
+        factor[i * BY_BITS_KINDS] =
+            a < 0 || b < 0 ? fmax(a, b) : between(a, b, (double)(i - low) / (double)(high - low));
+    }
+}
+
+/* --- All --- */
+
+static size_t kinds_at_most(const struct by_bits_search *s)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < s->calibrated.decoder.layers; i++) {
+        size_t count = 0;
+        for (size_t k = 0; k < BY_BITS_KINDS; k++)
+            count += has_kind(s, i, k);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static struct probing probing_of(struct by_bits_search *s)
+{
+    const struct by_bits_windows *w = &s->windows;
+    const size_t wanted = (size_t)s->options->probe_windows;
+    return (struct probing){.s = s,
+                            .decoder = &s->calibrated.decoder,
+                            .ids = w->choose_ids,
+                            .windows = wanted && wanted < w->choose ? wanted : w->choose,
+                            .length = w->length};
+}
+
+struct by_bits_probe {
+    struct probing probing;
+    float *kept; /* weights of a kind */
+};
+
+bool by_bits_probe_wants(const struct by_bits_search *s, size_t layer)
+{
+    return is_probed(layer, s->calibrated.decoder.layers, (size_t)s->options->probe_layers);
+}
+
+int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err)
+{
+    const size_t count = s->calibrated.decoder.layers * BY_BITS_KINDS;
+    s->factor = by_arena_alloc(&s->arena, count, sizeof *s->factor, err);
+    s->probe = by_arena_alloc(&s->arena, 1, sizeof *s->probe, err);
+    if (!s->factor || !s->probe)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        s->factor[i] = -1;
+    s->probe->probing = probing_of(s);
+    if (open_probing(&s->probe->probing, kinds_at_most(s), err))
+        return -1;
+    s->probe->kept = by_alloc(s->probe->probing.walk.capacity, sizeof(float), err);
+    return s->probe->kept ? 0 : -1;
+}
+
+int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err)
+{
+    struct probing *p = &s->probe->probing;
+    return by_decoder_load(&p->walk, layer, err) ||
+                   (by_bits_probe_wants(s, layer) && probe_kinds(p, layer, s->probe->kept, err)) ||
+                   by_decoder_pass(&p->walk, layer, &p->walk.loaded, err)
+               ? -1
+               : 0;
+}
+
+void by_bits_probe_close(struct by_bits_search *s)
+{
+    if (!s->probe)
+        return;
+    close_probing(&s->probe->probing);
+    by_free(s->probe->kept);
+    s->probe = NULL;
+    for (size_t k = 0; k < BY_BITS_KINDS; k++)
+        fill_between(s, k);
+}
+
+/* --- Each layer of a quantized model, alone --- */
+
+static int share_layers(struct probing *p, struct by_decoder_run *other, double *kl,
+                        struct baryon_error *err)
+{
+    const size_t layers = p->decoder->layers;
+    if (open_probing(p, 1, err) ||
+        by_decoder_begin(other, other->decoder, p->ids, 1, 1, p->s->pool, err))
+        return -1;
+    p->count = 1;
+    for (size_t i = 0; i < layers; i++) {
+        by_bits_tell(p->s, "measure layers", i, layers);
+        if (by_decoder_load(other, i, err) || pass_copy(p, 0, i, &other->loaded, err) ||
+            finish_copies(p, i, err) || by_decoder_step(&p->walk, i, err))
+            return -1;
+        kl[i] = p->kl[0];
+    }
+    return 0;
+}
+
+int by_bits_shares(struct by_bits_search *s, const char *path, bool judges, double *kl,
+                   struct baryon_error *err)
+{
+    struct probing probing = probing_of(s);
+    struct by_llm_opened opened;
+    struct by_decoder decoder = {0};
+    struct by_decoder_run other = {.decoder = &decoder};
+    probing.ids = judges ? s->windows.judge_ids : s->windows.choose_ids;
+    int status = by_llm_open(&opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err) ||
+                 by_decoder_open(&decoder, &opened.source, opened.checkpoint->config, err) ||
+                 share_layers(&probing, &other, kl, err);
+    close_probing(&probing);
+    by_decoder_end(&other);
+    by_decoder_close(&decoder);
+    by_llm_close(&opened);
+    return status ? -1 : 0;
+}
