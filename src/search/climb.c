@@ -5,8 +5,8 @@
 
 /* Without the noise of weights a model would gain so much, in dB: solving may gain a part of it. */
 #define WEIGHTS_GAIN 1.0
-/* Layers are looked at beside a model that meets the goals if the cheap rung costs less than this
- * share of it. */
+/* Layers are looked at beside a model that meets the goals if the rung that they can come down to
+ * costs less than this share of it. */
 #define CHEAPER 0.75
 
 static bool begins_with(const char *name, const char *other)
@@ -109,6 +109,14 @@ static bool may_gain(const struct by_auto_work *work, const struct by_rung *rung
     return !by_auto_is_over(work) && (!is_met(work) || best_of(work)->figures.cost > rung->cost);
 }
 
+/* Going down from wide types ends anywhere above the cheapest rung, also below what is known. */
+static bool may_narrow(const struct by_auto_work *work)
+{
+    return work->options->settings->effort != BY_EFFORT_QUICK && work->ladder.narrower_count &&
+           !by_auto_is_over(work) && is_met(work) &&
+           work->ladder.rungs[0].cost < CHEAPER * best_of(work)->figures.cost;
+}
+
 /* In order, until one meets the goals. of: a rung that they have to be variants of; NULL: any. */
 static int try_rungs(struct by_auto_work *work, enum by_rung_when when, const struct by_rung *of,
                      struct level *level, struct baryon_error *err)
@@ -117,7 +125,7 @@ static int try_rungs(struct by_auto_work *work, enum by_rung_when when, const st
         const struct by_rung *rung = &work->ladder.rungs[i];
         size_t place;
         if (rung->when != when || (of && !begins_with(rung->name, of->name)) ||
-            !may_gain(work, rung))
+            !(may_gain(work, rung) || (when == BY_RUNG_WIDE && !level->rung && may_narrow(work))))
             continue;
         if (try_rung(work, rung, &place, err) < 0)
             return -1;
@@ -204,7 +212,7 @@ static int climb_wide(struct by_auto_work *work, struct baryon_error *err)
         return -1;
     if (!level.rung || by_auto_is_over(work) ||
         work->options->settings->effort == BY_EFFORT_QUICK ||
-        (is_met(work) && work->best != level.place))
+        (is_met(work) && work->best != level.place && !may_narrow(work)))
         return 0;
     if (work->ladder.narrower_count) {
         work->ladder.decisions.alternatives = work->ladder.narrower;
