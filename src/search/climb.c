@@ -117,6 +117,12 @@ static bool may_narrow(const struct by_auto_work *work)
            work->ladder.rungs[0].cost < CHEAPER * best_of(work)->figures.cost;
 }
 
+/* A wide rung that misses them itself has no room to give. */
+static bool is_narrowed(const struct by_auto_work *work, const struct level *level)
+{
+    return may_narrow(work) && work->out->points.at[level->place].met;
+}
+
 /* In order, until one meets the goals. of: a rung that they have to be variants of; NULL: any. */
 static int try_rungs(struct by_auto_work *work, enum by_rung_when when, const struct by_rung *of,
                      struct level *level, struct baryon_error *err)
@@ -212,7 +218,7 @@ static int climb_wide(struct by_auto_work *work, struct baryon_error *err)
         return -1;
     if (!level.rung || by_auto_is_over(work) ||
         work->options->settings->effort == BY_EFFORT_QUICK ||
-        (is_met(work) && work->best != level.place && !may_narrow(work)))
+        (is_met(work) && work->best != level.place && !is_narrowed(work, &level)))
         return 0;
     if (work->ladder.narrower_count) {
         work->ladder.decisions.alternatives = work->ladder.narrower;
