@@ -46,6 +46,7 @@ struct by_auto_work {
     size_t best;                 /* BY_AUTO_NO_POINT: there is none */
     struct baryon_model *model;  /* of the best point; NULL: it was taken up */
     double begin;
+    double errors;    /* standard errors that margins are; 0: one */
     bool interrupted; /* options->progress asked to stop */
 };
 
@@ -58,6 +59,8 @@ int by_auto_try(struct by_auto_work *work, const char *name, const char *text, c
 /* Whether one point is better than another: what meets goals and limits first, then less cost. */
 bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point *one,
                        const struct by_auto_point *other);
+/* By so much that the size decides and not the quality. */
+bool by_auto_is_smaller(const struct by_auto_point *one, const struct by_auto_point *other);
 bool by_auto_is_over_time(const struct by_auto_work *work);
 /* Asked by whatever runs, of the work: true ends it. */
 bool by_auto_watch(void *context, const struct by_calibrate_progress *now);

@@ -2,12 +2,14 @@
  * What can still be changed in a quantization, what each change gains at the model's output, and
  * which changes meet a goal at the least cost.
  *
- *   list      sources of noise (activations that share parameters, weights of layers), and
- * decisions about them that a target allows measure   the noise of each source at the outputs, all
- * in one session whose pairs are switched on and off by its inputs choose    the additive model:
- * noises of small independent errors add at the outputs search    choose, verify a real candidate,
- * correct the model where errors do not add, and choose again; then down again write     rules that
- * `baryon quantize --config` turns into the same model without a search
+ * - list: sources of noise (activations that share parameters, weights of layers), and decisions
+ *   about them that a target allows
+ * - measure: the noise of each source at the outputs, all in one session whose pairs are switched
+ *   on and off by its inputs
+ * - choose: the additive model. Noises of small independent errors add at the outputs.
+ * - search: choose, verify a real candidate, correct the model where errors do not add, and choose
+ *   again; then down again
+ * - write: rules that `baryon quantize --config` turns into the same model without a search
  *
  * All results are the same for any number of threads.
  */

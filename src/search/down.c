@@ -5,6 +5,9 @@
 
 /* dB that the best point has above what is asked for: its noise may double. */
 #define ROOM 3.0
+/* Margin of narrower weights, in standard errors. They save bytes alone, and goals are met
+ * without them, so they have to meet the goals on nearly all other samples. */
+#define ERRORS 2.0
 
 static const char *const operators[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
 
@@ -65,24 +68,31 @@ static int widen(struct by_auto_work *work, size_t place, const char *rest,
     return status;
 }
 
+/* It would be smaller, and only the goals are in the way. */
+static bool may_widen(const struct by_auto_work *work, size_t before, size_t place)
+{
+    const struct by_auto_point *wide = &work->out->points.at[before];
+    const struct by_auto_point *narrow = &work->out->points.at[place];
+    return !narrow->why && !(narrow->sure && narrow->allowed) && !by_auto_is_over(work) &&
+           (wide->allowed ? by_auto_is_smaller(narrow, wide) : narrow->bytes < wide->bytes);
+}
+
 int by_auto_down(struct by_auto_work *work, struct baryon_error *err)
 {
     const struct by_auto_point *best = &work->out->points.at[work->best];
-    const uint64_t bytes = best->bytes;
+    const size_t before = work->best;
     struct by_str rest;
     size_t place;
     if (!work->ladder.narrow_weight || !best->sure || is_solved(best) || !leaves_room(work, best))
         return 0;
     by_str_init(&rest);
+    work->errors = best->allowed ? ERRORS : 1;
     int status = narrow_config(work, best, &rest, err);
     if (status == 0)
         status = try_narrow(work, by_str_text(&rest), &place, err);
-    if (status == 0) {
-        const struct by_auto_point *point = &work->out->points.at[place];
-        if (!point->why && point->bytes < bytes && !(point->sure && point->allowed) &&
-            !by_auto_is_over(work))
-            status = widen(work, place, by_str_text(&rest), err);
-    }
+    if (status == 0 && may_widen(work, before, place))
+        status = widen(work, place, by_str_text(&rest), err);
+    work->errors = 0;
     by_str_release(&rest);
     return status;
 }

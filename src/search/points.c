@@ -13,6 +13,12 @@
 
 /* Costs that differ by less are equal, and the size decides. */
 #define SAME_COST 1e-9
+#define SMALLER   0.1
+
+bool by_auto_is_smaller(const struct by_auto_point *one, const struct by_auto_point *other)
+{
+    return (double)one->bytes < (1 - SMALLER) * (double)other->bytes;
+}
 
 bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point *one,
                        const struct by_auto_point *other)
@@ -30,7 +36,8 @@ bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point 
         const double less = other->figures.cost - one->figures.cost;
         if (fabs(less) > SAME_COST)
             return less > 0;
-        return one->bytes != other->bytes ? one->bytes < other->bytes : one->sqnr > other->sqnr;
+        return by_auto_is_smaller(one, other) ||
+               (!by_auto_is_smaller(other, one) && one->sqnr > other->sqnr);
     }
     const double lacks = by_auto_goals_lack(&search->goals, one->choose, one->margins);
     const double lacked = by_auto_goals_lack(&search->goals, other->choose, other->margins);
@@ -149,6 +156,8 @@ int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model
         if (measured->margins)
             measured->margins[i] = value.error;
     }
+    for (size_t i = 0; work->errors > 0 && measured->margins && i < goals->count; i++)
+        measured->margins[i] *= work->errors;
     return 0;
 }
 
