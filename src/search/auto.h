@@ -73,6 +73,7 @@ struct by_auto_point {
     const double *margins;       /* that are asked for, since last samples differ */
     double sqnr, last_sqnr;      /* dB, of the worst output */
     bool met, sure, allowed;     /* the goals, the same with the margins, the limits */
+    bool doubted;                /* by the samples that calibrate alone */
     struct by_auto_figures figures;
     uint64_t bytes; /* about */
     double seconds;

@@ -64,10 +64,14 @@ bool by_auto_is_smaller(const struct by_auto_point *one, const struct by_auto_po
 bool by_auto_is_over_time(const struct by_auto_work *work);
 /* Asked by whatever runs, of the work: true ends it. */
 bool by_auto_watch(void *context, const struct by_calibrate_progress *now);
-/* Of each goal, the command's too. */
+/* Of each goal, the command's too, on the samples that choose. */
 int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
-                           enum by_auto_part part, struct by_auto_measured *measured,
-                           struct baryon_error *err);
+                           struct by_auto_measured *measured, struct baryon_error *err);
+/* Few samples may have none on which a model fails. Those that calibrate are more: where all of
+ * them together miss what the ones that choose meet for sure, the margins become so much. */
+int by_auto_measure_again(struct by_auto_work *work, struct baryon_model *model,
+                          struct by_auto_measured *measured, bool *doubted,
+                          struct baryon_error *err);
 
 /* --- known.c --- */
 
@@ -77,6 +81,7 @@ struct by_auto_known {
     double sqnr, last_sqnr, seconds;
     struct by_auto_figures figures;
     uint64_t bytes;
+    bool doubted; /* of by_auto_measure_again() */
     char why[300];
     char pins[2][BY_AUTO_PINS_MAX]; /* of by_auto_pin(): as it is, and with names kept */
 };

@@ -38,6 +38,11 @@ static bool same(const struct by_decisions *d, const bool *one, const bool *othe
 
 /* --- Verifying --- */
 
+void by_decisions_forget(struct by_decisions *d)
+{
+    d->work->verified = NULL;
+}
+
 static const struct by_decide_verified *recall(const struct by_decisions *d, const bool *on)
 {
     const struct by_decide_verified *known = d->work->verified;
@@ -395,8 +400,9 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
         return -1;
     if (verified.meets && !searching->options->narrows)
         return 0;
-    verified.asks = 0; /* the error of what misses the goal by far says little of what meets it */
     const double goal = searching->options->limits.sqnr;
+    if (!(verified.sqnr >= goal) || memchr(on, true, searching->d->decision_count))
+        verified.asks = 0; /* the error of what misses by far says little of what meets */
     if (isnan(goal))
         return search_other(searching, on, &verified, err) < 0 ? -1 : rescue(searching, on, err);
     if (search_sqnr(searching, on, &verified, err) < 0 || rescue(searching, on, err) < 0)

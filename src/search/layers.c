@@ -35,7 +35,8 @@ struct by_auto_layers {
     struct by_judge *judge;
     struct by_decisions decisions;
     bool *on;
-    bool idle; /* nothing is to be gained */
+    bool doubts; /* candidates are measured on the samples that calibrate, too */
+    bool idle;   /* nothing is to be gained */
 };
 
 /* --- Opening --- */
@@ -178,7 +179,12 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
     if (!layers)
         return -1;
     *layers = (struct by_auto_layers){
-        .work = work, .name = point->name, .ladder = work->ladder.decisions, .narrows = bytes};
+        .work = work,
+        .name = point->name,
+        .ladder = work->ladder.decisions,
+        .narrows = bytes,
+        .doubts = point->doubted,
+    };
     by_str_init(&layers->rest);
     *out = layers;
     int status = by_frame_copy(&work->out->frame, &layers->user, err);
@@ -251,7 +257,10 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
     *verified = (struct by_verified){.sqnr = -INFINITY};
     if (by_decisions_candidate(d, on, &model, err) < 0)
         return -1;
-    const int status = by_auto_measure_values(work, model, BY_PART_CHOOSE, &measured, err);
+    bool doubted;
+    int status = by_auto_measure_values(work, model, &measured, err);
+    if (status == 0 && layers->doubts && !*measured.why)
+        status = by_auto_measure_again(work, model, &measured, &doubted, err);
     by_model_free(model);
     if (status < 0)
         return -1;
@@ -375,6 +384,12 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
         const struct by_auto_point *point = &layers->work->out->points.at[place];
         if (point->sure || !met || !goal || by_auto_is_over_time(layers->work))
             return 0;
+        if (point->doubted && !layers->doubts) {
+            layers->doubts = true;
+            by_decisions_forget(&layers->decisions);
+            memset(layers->on, 0, layers->decisions.decision_count);
+            continue;
+        }
         const double margin = point->margins[goal - layers->work->out->goals.at];
         const double lacks = goal->bound + margin - point->sqnr;
         if (!(lacks > 0))

@@ -30,6 +30,7 @@ static void share_samples(struct by_auto_parts *parts, const struct by_log *log)
     parts->shared = true;
     of[BY_PART_CALIBRATE] = (struct by_auto_range){0, 1};
     of[BY_PART_CHOOSE] = of[BY_PART_LAST] = (struct by_auto_range){parts->total - 1, 1};
+    of[BY_PART_SEEN] = (struct by_auto_range){0, parts->total};
     by_log(
         log, BY_LOG_WARNING,
         parts->total == 1
@@ -56,7 +57,8 @@ int by_auto_split(struct by_auto_parts *parts, size_t total, enum by_auto_effort
     of[BY_PART_CALIBRATE].count = least_of(
         total - of[BY_PART_CHOOSE].count - of[BY_PART_LAST].count, most[effort][BY_PART_CALIBRATE]);
     of[BY_PART_CHOOSE].first = of[BY_PART_CALIBRATE].count;
-    of[BY_PART_LAST].first = of[BY_PART_CHOOSE].first + of[BY_PART_CHOOSE].count;
+    of[BY_PART_SEEN].count = of[BY_PART_CALIBRATE].count + of[BY_PART_CHOOSE].count;
+    of[BY_PART_LAST].first = of[BY_PART_SEEN].count;
     if (total < FEW)
         by_log(
             log, BY_LOG_NOTICE,

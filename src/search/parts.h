@@ -7,7 +7,14 @@
 
 #include "base/log.h"
 
-enum by_auto_part { BY_PART_CALIBRATE, BY_PART_CHOOSE, BY_PART_LAST, BY_AUTO_PARTS };
+/* BY_PART_SEEN: the first two together. */
+enum by_auto_part {
+    BY_PART_CALIBRATE,
+    BY_PART_CHOOSE,
+    BY_PART_LAST,
+    BY_AUTO_PARTS,
+    BY_PART_SEEN = BY_AUTO_PARTS
+};
 
 struct by_auto_range {
     size_t first, count;
@@ -17,7 +24,7 @@ enum by_auto_effort { BY_EFFORT_QUICK, BY_EFFORT_NORMAL, BY_EFFORT_THOROUGH };
 
 struct by_auto_parts {
     size_t total;
-    struct by_auto_range of[BY_AUTO_PARTS];
+    struct by_auto_range of[BY_AUTO_PARTS + 1];
     bool shared; /* there are too few for three parts: some samples are in several */
 };
 

@@ -103,6 +103,7 @@ static int add_point(struct by_auto_work *work, const char *name, const char *te
         return -1;
     point.met = !point.why && by_auto_goals_are_met(&out->goals, point.choose, NULL);
     point.sure = point.met && by_auto_goals_are_met(&out->goals, point.choose, point.margins);
+    point.doubted = known->doubted;
     point.allowed = is_allowed(work, known);
     *place = out->points.count;
     out->points.at[out->points.count++] = point;
@@ -139,12 +140,23 @@ static int value_of(struct by_auto_work *work, struct baryon_model *model,
                          "the goal's function returned %g, must be a finite number", value->value);
 }
 
+/* On the samples of a part, in standard errors. */
+static int measure_part(struct by_auto_work *work, struct baryon_model *model,
+                        enum by_auto_part part, struct by_auto_measured *measured,
+                        struct baryon_error *err)
+{
+    if (by_auto_samples_measure(work->samples, model, part, measured, err) < 0)
+        return -1;
+    for (size_t i = 0; work->errors > 0 && measured->margins && i < work->out->goals.count; i++)
+        measured->margins[i] *= work->errors;
+    return 0;
+}
+
 int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
-                           enum by_auto_part part, struct by_auto_measured *measured,
-                           struct baryon_error *err)
+                           struct by_auto_measured *measured, struct baryon_error *err)
 {
     const struct by_auto_goals *goals = &work->out->goals;
-    if (by_auto_samples_measure(work->samples, model, part, measured, err) < 0)
+    if (measure_part(work, model, BY_PART_CHOOSE, measured, err) < 0)
         return -1;
     for (size_t i = 0; !*measured->why && i < goals->count; i++) {
         struct by_auto_value value;
@@ -154,10 +166,43 @@ int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model
             return -1;
         measured->values[i] = value.value;
         if (measured->margins)
-            measured->margins[i] = value.error;
+            measured->margins[i] = fmax(work->errors, 1) * value.error;
     }
-    for (size_t i = 0; work->errors > 0 && measured->margins && i < goals->count; i++)
-        measured->margins[i] *= work->errors;
+    return 0;
+}
+
+/* What all samples say for sure takes as much off what those that choose say. */
+static void take_again(const struct by_auto_goal *goal, double value, double margin,
+                       double *measured, double *asked)
+{
+    if (!isfinite(*measured)) {
+        *measured = value;
+        *asked = margin;
+        return;
+    }
+    const double sure = by_auto_goal_less(goal, value, margin);
+    *asked = fmax(*asked, goal->most ? sure - *measured : *measured - sure);
+}
+
+int by_auto_measure_again(struct by_auto_work *work, struct baryon_model *model,
+                          struct by_auto_measured *measured, bool *doubted,
+                          struct baryon_error *err)
+{
+    const struct by_auto_goals *goals = &work->out->goals;
+    double values[BY_AUTO_GOALS_MAX], margins[BY_AUTO_GOALS_MAX];
+    struct by_auto_measured seen = {.values = values, .margins = margins};
+    *doubted = false;
+    if (work->out->parts.shared ||
+        !by_auto_goals_are_met(goals, measured->values, measured->margins))
+        return 0;
+    if (measure_part(work, model, BY_PART_SEEN, &seen, err) < 0)
+        return -1;
+    memcpy(measured->why, seen.why, sizeof measured->why);
+    for (size_t i = 0; !*seen.why && i < goals->count; i++)
+        if (goals->at[i].metric)
+            take_again(&goals->at[i], values[i], margins[i], &measured->values[i],
+                       &measured->margins[i]);
+    *doubted = !*seen.why && !by_auto_goals_are_met(goals, measured->values, measured->margins);
     return 0;
 }
 
@@ -218,12 +263,17 @@ static int measure_model(struct by_auto_work *work, struct baryon_model *model,
                          struct by_auto_known *known, struct baryon_error *err)
 {
     struct by_auto_measured measured = {.values = known->choose, .margins = known->margins};
-    if (by_auto_measure_values(work, model, BY_PART_CHOOSE, &measured, err) < 0)
+    if (by_auto_measure_values(work, model, &measured, err) < 0)
         return -1;
     known->sqnr = measured.sqnr;
     memcpy(known->why, measured.why, sizeof known->why);
     if (check_values(&work->out->goals, known, err) < 0)
         return -1;
+    if (!*known->why && leads(work, known)) {
+        if (by_auto_measure_again(work, model, &measured, &known->doubted, err) < 0)
+            return -1;
+        memcpy(known->why, measured.why, sizeof known->why);
+    }
     return !*known->why && leads(work, known) ? measure_last(work, model, known, err) : 0;
 }
 
@@ -280,9 +330,10 @@ static void say_point(const struct by_auto_work *work, const struct by_auto_poin
     else
         by_log(work->options->log, BY_LOG_NOTICE, "%s: %s %.4g, goal %s %g%s", point->name,
                goal->name, point->choose[0], goal->most ? "<=" : ">=", goal->bound,
-               point->sure  ? ": met"
-               : point->met ? ", met without the margin that few samples require"
-                            : "");
+               point->sure      ? ": met"
+               : point->doubted ? ", but missed with the samples that calibrate"
+               : point->met     ? ", met without the margin that few samples require"
+                                : "");
 }
 
 static void take_best(struct by_auto_work *work, size_t place, struct baryon_model *model)

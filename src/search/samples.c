@@ -32,7 +32,7 @@ struct by_auto_samples {
     const char **input_names, **names;
     struct by_labels labels;
     size_t label_output, label_rows; /* of a sample */
-    struct kept *kept;               /* those that choose, then the last ones; or the same */
+    struct kept *kept;               /* of all parts */
     size_t kept_count;
     struct by_evaluate_settings settings;
     struct by_input_callback first; /* of the caller's samples, those that calibrate */
@@ -181,13 +181,12 @@ static int identify_values(struct by_auto_samples *samples, struct by_input *inp
 static int read_kept(struct by_auto_samples *samples, struct by_input *input,
                      struct baryon_error *err)
 {
-    const size_t first = samples->parts.of[BY_PART_CHOOSE].first;
     size_t ran = 0;
     for (size_t i = 0; i < samples->kept_count; i++) {
         struct kept *kept = &samples->kept[i];
         const struct by_array *arrays;
         const char *name;
-        if (by_input_get(input, first + i, &arrays, &name, err) < 0)
+        if (by_input_get(input, i, &arrays, &name, err) < 0)
             return -1;
         kept->skipped = !arrays;
         if (arrays && keep_sample(samples, kept, arrays, name, err) < 0)
@@ -266,8 +265,7 @@ static int split_samples(struct by_auto_samples *samples, struct by_input *input
         by_auto_split(&samples->parts, by_input_count(input), effort, log, err) < 0)
         return -1;
     const struct by_auto_range *of = samples->parts.of;
-    samples->kept_count =
-        of[BY_PART_LAST].first + of[BY_PART_LAST].count - of[BY_PART_CHOOSE].first;
+    samples->kept_count = of[BY_PART_LAST].first + of[BY_PART_LAST].count;
     samples->kept =
         by_arena_alloc(&samples->arena, samples->kept_count, sizeof *samples->kept, err);
     by_input_describe(input, samples->text, sizeof samples->text);
@@ -433,7 +431,7 @@ int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part
 {
     const size_t count = samples->input_count;
     const struct by_auto_range *range = &samples->parts.of[part];
-    const size_t first = range->first - samples->parts.of[BY_PART_CHOOSE].first;
+    const size_t first = range->first;
     size_t good = 0;
     if (!samples->shown) {
         samples->shown = by_arena_alloc(&samples->arena, count, sizeof *samples->shown, err);
@@ -543,7 +541,7 @@ static int measure_batch(struct measuring *measuring, size_t first, size_t count
                          struct baryon_error *err)
 {
     struct by_auto_samples *samples = measuring->samples;
-    measuring->kept = samples->kept + first - samples->parts.of[BY_PART_CHOOSE].first;
+    measuring->kept = samples->kept + first;
     int status = by_par_for(samples->pool, count, 1, run_some, measuring, err);
     for (size_t i = 0; status == 0 && i < count; i++)
         if (measuring->runs[i])
@@ -574,14 +572,15 @@ static const struct by_score *worst_value(const struct by_evaluation *evaluation
 }
 
 /* The mean of other samples differs from this one by both errors. */
-static double margin_of(const struct by_auto_parts *parts, const struct by_score *score)
+static double margin_of(const struct by_auto_parts *parts, enum by_auto_part part,
+                        const struct by_score *score)
 {
-    const double ratio =
-        (double)parts->of[BY_PART_CHOOSE].count / (double)parts->of[BY_PART_LAST].count;
+    const double ratio = (double)parts->of[part].count / (double)parts->of[BY_PART_LAST].count;
     return score && !parts->shared ? by_score_margin(score, sqrt(1 + ratio)) : 0;
 }
 
-static void take_values(const struct measuring *measuring, struct by_auto_measured *measured)
+static void take_values(const struct measuring *measuring, enum by_auto_part part,
+                        struct by_auto_measured *measured)
 {
     const struct by_auto_goals *goals = measuring->samples->goals;
     for (size_t i = 0; i < goals->count; i++) {
@@ -593,7 +592,7 @@ static void take_values(const struct measuring *measuring, struct by_auto_measur
                 worst_value(measuring->evaluation, goal->name, goal->worst, &measured->values[i]);
         if (measured->margins)
             measured->margins[i] =
-                margin_of(&measuring->samples->parts, goal->worst ? NULL : score);
+                margin_of(&measuring->samples->parts, part, goal->worst ? NULL : score);
     }
     worst_value(measuring->evaluation, "sqnr", false, &measured->sqnr);
 }
@@ -677,7 +676,7 @@ int by_auto_samples_measure(struct by_auto_samples *samples, struct baryon_model
     by_arena_init(&arena, 0);
     int status = measure_part(&measuring, model, part, &arena, err);
     if (status == 0)
-        take_values(&measuring, measured);
+        take_values(&measuring, part, measured);
     else
         status = lose(measured, samples->goals, err);
     by_evaluation_close(measuring.evaluation);

@@ -1,6 +1,6 @@
 /*
- * What a search measures candidates on: inputs of the samples that choose and of the last ones,
- * with the float model's outputs, which are computed once.
+ * What a search measures candidates on: inputs of the samples, with the float model's outputs,
+ * which are computed once.
  */
 #ifndef BY_AUTO_SAMPLES_H
 #define BY_AUTO_SAMPLES_H
@@ -24,8 +24,8 @@ struct by_auto_source {
 
 struct by_auto_samples;
 
-/* Splits the samples, reads those that choose and the last ones and runs the float model on them.
- * All that is given has to live as long. */
+/* Splits the samples, reads them and runs the float model on them. All that is given has to live as
+ * long. */
 int by_auto_samples_open(struct by_auto_samples **samples, struct baryon_model *model,
                          const struct by_auto_source *source, const struct by_auto_goals *goals,
                          enum by_auto_effort effort, struct by_pool *pool, const struct by_log *log,
