@@ -114,6 +114,7 @@ static int quantize_item(struct job *job, struct by_llm_item *item, size_t first
         bundle.sizes[i] = item->fields.at[i].bytes;
         bundle.bytes[i] = by_alloc_zero(bundle.sizes[i], 1, err);
         failed = bundle.bytes[i] ? 0 : -1;
+        by_spread(bundle.bytes[i], bundle.sizes[i]);
     }
     if (!failed)
         failed = by_llm_item_quantize(&job->plan, &job->opened.source, item, job->options,
