@@ -142,11 +142,7 @@ static int write_item(struct job *job, struct by_llm_item *item, size_t first,
     if (!is_copied(weight))
         return by_llm_write_floats(&job->output, &job->opened.source, weight, first, job->pool,
                                    by_llm_source_elem(weight), err);
-    return by_llm_output_wait(&job->output, err) ||
-                   by_safetensors_copy(job->output.writer, first, job->opened.checkpoint,
-                                       weight->stored, err)
-               ? -1
-               : 0;
+    return by_llm_output_copy(&job->output, first, job->opened.checkpoint, weight->stored, err);
 }
 
 static void count_item(struct by_llm_quantized *result, const struct by_llm_item *item)
