@@ -125,20 +125,14 @@ def compare(program, source, scheme, work):
 
 
 def compare_all(program, sources, schemes):
-    print("| model | scheme | tensors with the same bytes | ours alone | quantization_config |\n|---|---|---|---|---|")
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Quark prints what it does
+    print("| model | scheme | tensors with the same bytes | ours alone | quantization_config |\n|---|---|---|---|---|", file=out, flush=True)
     for source in sources:
         for scheme in schemes:
             with tempfile.TemporaryDirectory() as work:
-                # Quark prints what it does.
-                keep = os.dup(1)
-                sys.stdout.flush()
-                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-                try:
-                    said = compare(program, source, scheme, work)
-                finally:
-                    sys.stdout.flush()
-                    os.dup2(keep, 1)
-            print(f"| {pathlib.Path(source).name} | {scheme} | {said} |", flush=True)
+                said = compare(program, source, scheme, work)
+            print(f"| {pathlib.Path(source).name} | {scheme} | {said} |", file=out, flush=True)
 
 
 # --- For the tests ---
@@ -150,7 +144,7 @@ def of_last_layer(tensors):
     return {name.replace(begin, "model.layers.0."): t for name, t in tensors.items() if name.startswith(begin)}
 
 
-def record(source):
+def record(source, schemes):
     import torch
     layer = of_last_layer(tensors_of(source))
     raw = {name: t.view(torch.int16).numpy().tobytes() for name, t in sorted(layer.items())}
@@ -158,14 +152,14 @@ def record(source):
     # High and low bytes apart: exponents repeat, mantissas do not.
     pieces = b"".join(part for bytes_ in raw.values() for part in (bytes_[1::2], bytes_[::2]))
     GOLDEN.with_suffix(".xz").write_bytes(lzma.compress(pieces, preset=9 | lzma.PRESET_EXTREME))
-    for scheme in SCHEMES:
+    for scheme in schemes:
         with tempfile.TemporaryDirectory() as work:
             by_quark(source, scheme, work + "/out")
             found = of_last_layer(tensors_of(work + "/out"))
         answer["schemes"][scheme] = {name: described(t) for name, t in sorted(found.items())
                                      if not is_of_samples(name) and "norm" not in name}
-    text = json.dumps(answer, separators=(",", ":"), sort_keys=True)
-    GOLDEN.with_suffix(".json").write_text(text.replace('"model.', '\n"model.') + "\n")
+        text = json.dumps(answer, separators=(",", ":"), sort_keys=True)
+        GOLDEN.with_suffix(".json").write_text(text.replace('"model.', '\n"model.') + "\n")
 
 
 def main():
@@ -179,7 +173,7 @@ def main():
     if args.what == "train":
         train(args.folders[0], args.folders[1], args.steps)
     elif args.what == "record":
-        record(args.folders[0])
+        record(args.folders[0], args.schemes.split(","))
     else:
         compare_all(args.program, args.folders, args.schemes.split(","))
     return 0
