@@ -98,9 +98,11 @@ def main():
         source = args.model
         if not source:
             sys.path.insert(0, str(HERE.parent / "tests/lib"))
+            import llm_tokenizer
             import llm_weights
             source = f"{work}/model"
             llm_weights.write_model(source)
+            llm_tokenizer.write_tokenizer(source)  # GGUF files have one
         print(f"torch {torch.__version__}, transformers {transformers.__version__}")
         for peer in ("compressed-tensors", "amd-quark", "gguf"):
             with contextlib.suppress(importlib.metadata.PackageNotFoundError):

@@ -77,7 +77,7 @@ TARGET static __m256i keys(__m256i halves)
     return _mm256_xor_si256(halves, _mm256_and_si256(negative, _mm256_set1_epi16(0x7fff)));
 }
 
-TARGET static void extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
+TARGET static void half_extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
 {
     int16_t leasts[16], mosts[16];
     size_t i = 0;
@@ -93,7 +93,7 @@ TARGET static void extremes(const uint16_t *in, size_t count, int16_t *least, in
     by_half_extremes_more(in + i, count - i, least, most);
 }
 
-const struct by_half_path by_half_avx2 = {"avx2",      half_avx2_supported, f16_to_f32, f32_to_f16,
-                                          bf16_to_f32, f32_to_bf16,         extremes};
+const struct by_half_path by_half_avx2 = {
+    "avx2", half_avx2_supported, f16_to_f32, f32_to_f16, bf16_to_f32, f32_to_bf16, half_extremes};
 
 #endif

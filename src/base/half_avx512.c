@@ -70,7 +70,7 @@ TARGET static __m512i keys(__m512i halves)
     return _mm512_xor_si512(halves, _mm512_and_si512(negative, _mm512_set1_epi16(0x7fff)));
 }
 
-TARGET static void extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
+TARGET static void half_extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
 {
     int16_t leasts[32], mosts[32];
     size_t i = 0;
@@ -86,7 +86,8 @@ TARGET static void extremes(const uint16_t *in, size_t count, int16_t *least, in
     by_half_extremes_more(in + i, count - i, least, most);
 }
 
-const struct by_half_path by_half_avx512 = {
-    "avx512", half_avx512_supported, f16_to_f32, f32_to_f16, bf16_to_f32, f32_to_bf16, extremes};
+const struct by_half_path by_half_avx512 = {"avx512",     half_avx512_supported, f16_to_f32,
+                                            f32_to_f16,   bf16_to_f32,           f32_to_bf16,
+                                            half_extremes};
 
 #endif

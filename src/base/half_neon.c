@@ -61,7 +61,7 @@ static int16x8_t keys(const uint16_t *in)
     return veorq_s16(halves, vandq_s16(vshrq_n_s16(halves, 15), vdupq_n_s16(0x7fff)));
 }
 
-static void extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
+static void half_extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
 {
     int16_t leasts[8], mosts[8];
     size_t i = 0;
@@ -77,7 +77,7 @@ static void extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *
     by_half_extremes_more(in + i, count - i, least, most);
 }
 
-const struct by_half_path by_half_neon = {"neon",      half_neon_supported, f16_to_f32, f32_to_f16,
-                                          bf16_to_f32, f32_to_bf16,         extremes};
+const struct by_half_path by_half_neon = {
+    "neon", half_neon_supported, f16_to_f32, f32_to_f16, bf16_to_f32, f32_to_bf16, half_extremes};
 
 #endif

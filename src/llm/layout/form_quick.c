@@ -230,8 +230,7 @@ size_t by_llm_form_put_quickly(const struct by_llm_form *form, const uint8_t *co
         (form->bits == 4 || form->bits == 8))
         return put_down(form, codes, first, count, words);
     if (form->direction == BY_FORM_ACROSS && form->columns % COLUMNS == 0 &&
-        form->rows % (2 * EIGHT) == 0 &&
-        first % (2 * EIGHT) == 0 &&
+        form->rows % (2 * EIGHT) == 0 && first % (2 * EIGHT) == 0 &&
         ((form->bits == 4 && form->word == 32) || (form->bits == 8 && form->word == 8)))
         return put_across(form, codes, first, count, words);
     return 0;
