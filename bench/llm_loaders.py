@@ -1,12 +1,15 @@
 """Checkpoints that Baryon quantized, opened by the loaders of others: transformers (with compressed-tensors and Quark).
 
 For each scheme and layout: logits of the loaded model beside those of the weights that `baryon llm dequantize` gives,
-both in float32. Needs a Python with torch and transformers, and compressed-tensors and amd-quark for their layouts;
-without the peer it says so.
+both in float32, and what both generate. Where a layout's loader cannot be installed, weights are unpacked by the format's
+formulas (llm_unpack.py); GGUF is read by transformers, or where it has no gguf by the package gguf (--gguf: a folder of
+packages with it). Needs a Python with torch and transformers, and compressed-tensors and amd-quark for their layouts; a
+layout without its loader is told.
 """
 
 import argparse
 import contextlib
+import importlib.metadata
 import io
 import json
 import os
@@ -20,22 +23,46 @@ CASES = [("compressed-tensors", s) for s in ("int4_wo_32", "uint4_wo_32", "int8_
                                              "mxfp4_weight_only", "nvfp4_weight_only")]
 CASES += [("quark", s) for s in ("int4_wo_32", "uint4_wo_32", "uint4_wo_64", "uint4_wo_per_channel", "int4_wo_per_channel", "int8_wo_32", "fp8", "ptpc_fp8", "mxfp4_weight_only",
                                  "mxfp6_e2m3")]
-
+CASES += [("awq", "uint4_wo_32"), ("awq", "int4_wo_32"), ("gptq", "uint4_wo_32"), ("gptq", "int4_wo_32"), ("fp8", "fp8"),
+          ("json-safetensors", "uint4_wo_32"), ("json-safetensors", "int4_wo_32")]
+CASES += [("gguf", s) for s in ("q8_0", "q4_0", "q4_1", "q4_k_m", "q6_k")]
+UNPACKED = {"awq", "gptq", "fp8", "json-safetensors"}
+PROMPT, MORE = 8, 12  # tokens
 
 BF16_ONLY = {("compressed-tensors", "mxfp4_weight_only"), ("compressed-tensors", "nvfp4_weight_only")}  # the loader makes bf16 of them
 
 
-def logits(folder, ids, dtype):
+def opened(folder, dtype, **more):
     import torch
     import transformers
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype))
+    return transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype), **more)
+
+
+def answers(model, ids):
+    """Logits, and the tokens that follow the first ones."""
+    import torch
     with torch.no_grad():
-        return model.eval()(ids).logits.float()
+        model.eval()
+        text = model.generate(ids[:1, :PROMPT], max_new_tokens=MORE, min_new_tokens=MORE, do_sample=False, pad_token_id=0)
+        return model(ids).logits.float(), text[0].tolist()
+
+
+def theirs_of(out, layout, scheme, dtype):
+    if layout in UNPACKED:
+        import llm_unpack
+        return llm_unpack.model_of(out, layout, 32)
+    if layout == "gguf":
+        path = pathlib.Path(out)
+        return opened(str(path.parent), dtype, gguf_file=path.name)
+    return opened(out, dtype)
 
 
 def compare(program, source, layout, scheme, work):
     import torch
     out, back = f"{work}/{layout}-{scheme}", f"{work}/{layout}-{scheme}-back"
+    if layout == "gguf":
+        os.makedirs(out)
+        out += "/model.gguf"
     for command in (["quantize", source, "-o", out, "--scheme", scheme, "--layout", layout], ["dequantize", out, "-o", back, "--to", "fp32"]):
         done = subprocess.run([program, "llm", *command, "--quiet"], capture_output=True, text=True)
         if done.returncode:
@@ -43,23 +70,25 @@ def compare(program, source, layout, scheme, work):
     vocab = json.loads(pathlib.Path(source, "config.json").read_text())["vocab_size"]
     ids = (torch.arange(48) * 7919 % vocab).reshape(2, 24)
     dtype = "bfloat16" if (layout, scheme) in BF16_ONLY else "float32"
-    ours = logits(back, ids, dtype)
+    ours, text = answers(opened(back, dtype), ids)
     try:
-        theirs = logits(out, ids, dtype)
+        theirs, other = answers(theirs_of(out, layout, scheme, dtype), ids)
     except Exception as error:  # whatever a loader of others says
-        text = str(error).strip().splitlines() or [""]
-        return f"not loaded: {type(error).__name__}: {text[0][:140]}"
-    return f"{dtype}: {float((ours - theirs).abs().max()):.2g} of {float(ours.abs().max()):.2g}"
+        lines = str(error).strip().splitlines() or [""]
+        return f"not loaded: {type(error).__name__}: {lines[0][:140]}"
+    same = "the same tokens" if text == other else f"{sum(a == b for a, b in zip(text, other)) - PROMPT} of {MORE} tokens the same"
+    return f"{dtype}: {float((ours - theirs).abs().max()):.2g} of {float(ours.abs().max()):.2g}; {same}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=os.environ.get("BARYON", "build/baryon"))
     parser.add_argument("--model", help="a folder; without it a small made one")
+    parser.add_argument("--gguf", default="build/venv/lib/python3.11/site-packages", help="a folder of packages with gguf")
     parser.add_argument("--only", default="", help="layouts and schemes with this text")
     args = parser.parse_args()
+    sys.path.append(args.gguf)
     try:
-        import compressed_tensors
         import torch
         import transformers
     except ImportError as error:
@@ -69,10 +98,15 @@ def main():
         source = args.model
         if not source:
             sys.path.insert(0, str(HERE.parent / "tests/lib"))
+            import llm_tokenizer
             import llm_weights
             source = f"{work}/model"
             llm_weights.write_model(source)
-        print(f"torch {torch.__version__}, transformers {transformers.__version__}, compressed-tensors {compressed_tensors.__version__}")
+            llm_tokenizer.write_tokenizer(source)  # GGUF files have one
+        print(f"torch {torch.__version__}, transformers {transformers.__version__}")
+        for peer in ("compressed-tensors", "amd-quark", "gguf"):
+            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                print(f"{peer} {importlib.metadata.version(peer)}")
         print("| layout | scheme | largest difference of logits, of the largest logit |\n|---|---|---|")
         for layout, scheme in CASES:
             if args.only not in f"{layout} {scheme}":

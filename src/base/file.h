@@ -121,6 +121,12 @@ int by_writer_put(struct by_writer *writer, uint64_t at, const void *bytes, size
                   struct baryon_error *err);
 int by_writer_put_mapped(struct by_writer *writer, uint64_t at, const struct by_mapped *mapped,
                          size_t offset, size_t size, struct baryon_error *err);
+/*
+ * A descriptor of its own, -1 where there is none; by_push_file() sends what was written to it to
+ * the disk meanwhile, so that the last sync has little left to do, and closes it. Only a hint.
+ */
+int by_writer_share(const struct by_writer *writer);
+void by_push_file(int fd);
 /* Asks for room for a file of `size` bytes, so that a full disk is told early. */
 int by_writer_reserve(struct by_writer *writer, uint64_t size, struct baryon_error *err);
 uint64_t by_writer_size(const struct by_writer *writer);

@@ -90,14 +90,49 @@ void by_f32_to_bf16_ref(uint16_t *out, const float *in, size_t count)
         out[i] = by_f32_to_bf16_one(in[i]);
 }
 
+int16_t by_half_key(uint16_t half)
+{
+    return (int16_t)(half & 0x8000 ? half ^ 0x7fff : half);
+}
+
+void by_half_extremes_more(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int16_t key = by_half_key(in[i]);
+        *least = key < *least ? key : *least;
+        *most = key > *most ? key : *most;
+    }
+}
+
+void by_half_extremes_join(const int16_t *leasts, const int16_t *mosts, size_t lanes,
+                           int16_t *least, int16_t *most)
+{
+    *least = leasts[0];
+    *most = mosts[0];
+    for (size_t i = 1; i < lanes; i++) {
+        *least = leasts[i] < *least ? leasts[i] : *least;
+        *most = mosts[i] > *most ? mosts[i] : *most;
+    }
+}
+
+void by_half_extremes_ref(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
+{
+    *least = *most = by_half_key(in[0]);
+    by_half_extremes_more(in + 1, count - 1, least, most);
+}
+
 static bool half_plain_supported(void)
 {
     return true;
 }
 
-static const struct by_half_path plain = {
-    "plain",           half_plain_supported, by_f16_to_f32_ref,
-    by_f32_to_f16_ref, by_bf16_to_f32_ref,   by_f32_to_bf16_ref};
+static const struct by_half_path plain = {"plain",
+                                          half_plain_supported,
+                                          by_f16_to_f32_ref,
+                                          by_f32_to_f16_ref,
+                                          by_bf16_to_f32_ref,
+                                          by_f32_to_bf16_ref,
+                                          by_half_extremes_ref};
 
 const struct by_half_path *const *by_half_paths(size_t *count)
 {
@@ -152,4 +187,9 @@ void by_bf16_to_f32(float *out, const uint16_t *in, size_t count)
 void by_f32_to_bf16(uint16_t *out, const float *in, size_t count)
 {
     chosen()->f32_to_bf16(out, in, count);
+}
+
+void by_half_extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
+{
+    chosen()->extremes(in, count, least, most);
 }

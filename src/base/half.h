@@ -27,6 +27,14 @@ void by_f32_to_f16(uint16_t *out, const float *in, size_t count);
 void by_bf16_to_f32(float *out, const uint16_t *in, size_t count);
 void by_f32_to_bf16(uint16_t *out, const float *in, size_t count);
 
+/*
+ * Keys of 16-bit floats of either type, in the order of their values; the key of a key is the
+ * float. by_half_extremes() finds the least and the greatest one, count > 0.
+ */
+int16_t by_half_key(uint16_t half);
+void by_half_extremes_ref(const uint16_t *in, size_t count, int16_t *least, int16_t *most);
+void by_half_extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most);
+
 /* Name of the vector path in use: "avx512", "avx2", "neon", "plain". */
 const char *by_half_path(void);
 

@@ -71,7 +71,29 @@ TARGET static void f32_to_bf16(uint16_t *out, const float *in, size_t count)
     by_f32_to_bf16_ref(out + i, in + i, count - i);
 }
 
-const struct by_half_path by_half_avx2 = {"avx2",     half_avx2_supported, f16_to_f32,
-                                          f32_to_f16, bf16_to_f32,         f32_to_bf16};
+TARGET static __m256i keys(__m256i halves)
+{
+    const __m256i negative = _mm256_srai_epi16(halves, 15);
+    return _mm256_xor_si256(halves, _mm256_and_si256(negative, _mm256_set1_epi16(0x7fff)));
+}
+
+TARGET static void half_extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
+{
+    int16_t leasts[16], mosts[16];
+    size_t i = 0;
+    __m256i low = _mm256_set1_epi16(by_half_key(in[0])), high = low;
+    for (; i + 16 <= count; i += 16) {
+        const __m256i key = keys(_mm256_loadu_si256((const void *)(in + i)));
+        low = _mm256_min_epi16(low, key);
+        high = _mm256_max_epi16(high, key);
+    }
+    _mm256_storeu_si256((void *)leasts, low);
+    _mm256_storeu_si256((void *)mosts, high);
+    by_half_extremes_join(leasts, mosts, 16, least, most);
+    by_half_extremes_more(in + i, count - i, least, most);
+}
+
+const struct by_half_path by_half_avx2 = {
+    "avx2", half_avx2_supported, f16_to_f32, f32_to_f16, bf16_to_f32, f32_to_bf16, half_extremes};
 
 #endif

@@ -64,7 +64,30 @@ TARGET static void f32_to_bf16(uint16_t *out, const float *in, size_t count)
     }
 }
 
-const struct by_half_path by_half_avx512 = {"avx512",   half_avx512_supported, f16_to_f32,
-                                            f32_to_f16, bf16_to_f32,           f32_to_bf16};
+TARGET static __m512i keys(__m512i halves)
+{
+    const __m512i negative = _mm512_srai_epi16(halves, 15);
+    return _mm512_xor_si512(halves, _mm512_and_si512(negative, _mm512_set1_epi16(0x7fff)));
+}
+
+TARGET static void half_extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
+{
+    int16_t leasts[32], mosts[32];
+    size_t i = 0;
+    __m512i low = _mm512_set1_epi16(by_half_key(in[0])), high = low;
+    for (; i + 32 <= count; i += 32) {
+        const __m512i key = keys(_mm512_loadu_si512(in + i));
+        low = _mm512_min_epi16(low, key);
+        high = _mm512_max_epi16(high, key);
+    }
+    _mm512_storeu_si512(leasts, low);
+    _mm512_storeu_si512(mosts, high);
+    by_half_extremes_join(leasts, mosts, 32, least, most);
+    by_half_extremes_more(in + i, count - i, least, most);
+}
+
+const struct by_half_path by_half_avx512 = {"avx512",     half_avx512_supported, f16_to_f32,
+                                            f32_to_f16,   bf16_to_f32,           f32_to_bf16,
+                                            half_extremes};
 
 #endif

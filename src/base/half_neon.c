@@ -55,7 +55,29 @@ static void f32_to_bf16(uint16_t *out, const float *in, size_t count)
     by_f32_to_bf16_ref(out + i, in + i, count - i);
 }
 
-const struct by_half_path by_half_neon = {"neon",     half_neon_supported, f16_to_f32,
-                                          f32_to_f16, bf16_to_f32,         f32_to_bf16};
+static int16x8_t keys(const uint16_t *in)
+{
+    const int16x8_t halves = vreinterpretq_s16_u16(vld1q_u16(in));
+    return veorq_s16(halves, vandq_s16(vshrq_n_s16(halves, 15), vdupq_n_s16(0x7fff)));
+}
+
+static void half_extremes(const uint16_t *in, size_t count, int16_t *least, int16_t *most)
+{
+    int16_t leasts[8], mosts[8];
+    size_t i = 0;
+    int16x8_t low = vdupq_n_s16(by_half_key(in[0])), high = low;
+    for (; i + 8 <= count; i += 8) {
+        const int16x8_t key = keys(in + i);
+        low = vminq_s16(low, key);
+        high = vmaxq_s16(high, key);
+    }
+    vst1q_s16(leasts, low);
+    vst1q_s16(mosts, high);
+    by_half_extremes_join(leasts, mosts, 8, least, most);
+    by_half_extremes_more(in + i, count - i, least, most);
+}
+
+const struct by_half_path by_half_neon = {
+    "neon", half_neon_supported, f16_to_f32, f32_to_f16, bf16_to_f32, f32_to_bf16, half_extremes};
 
 #endif

@@ -17,7 +17,13 @@ struct by_half_path {
     void (*f32_to_f16)(uint16_t *out, const float *in, size_t count);
     void (*bf16_to_f32)(float *out, const uint16_t *in, size_t count);
     void (*f32_to_bf16)(uint16_t *out, const float *in, size_t count);
+    void (*extremes)(const uint16_t *in, size_t count, int16_t *least, int16_t *most);
 };
+
+/* For paths: the extremes of lanes, and those with more values. */
+void by_half_extremes_join(const int16_t *leasts, const int16_t *mosts, size_t lanes,
+                           int16_t *least, int16_t *most);
+void by_half_extremes_more(const uint16_t *in, size_t count, int16_t *least, int16_t *most);
 
 /* Best first; the last one is the reference, which every processor supports. */
 const struct by_half_path *const *by_half_paths(size_t *count);

@@ -8,6 +8,7 @@
 #endif
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static bool total_size(size_t count, size_t size, size_t *total, struct baryon_error *err)
 {
@@ -34,6 +35,18 @@ void *by_alloc_zero(size_t count, size_t size, struct baryon_error *err)
     if (!block)
         by_err_nomem(err, total);
     return block;
+}
+
+void by_spread(void *block, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)1 << 21, from = (uintptr_t)block;
+    const uintptr_t begin = (from + page - 1) / page * page, end = (from + size) / page * page;
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)block, (void)size;
+#endif
 }
 
 void *by_realloc(void *old, size_t count, size_t size, struct baryon_error *err)

@@ -30,6 +30,8 @@ static inline bool by_add_overflow(size_t a, size_t b, size_t *sum)
 void *by_alloc(size_t count, size_t size, struct baryon_error *err);
 void *by_alloc_zero(size_t count, size_t size, struct baryon_error *err);
 /* On failure the old block stays valid. */
+/* A fresh block that will be written here and there: in large pages, where the system has them. */
+void by_spread(void *block, size_t size);
 void *by_realloc(void *old, size_t count, size_t size, struct baryon_error *err);
 char *by_strdup(const char *text, struct baryon_error *err);
 void by_free(void *block);

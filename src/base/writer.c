@@ -142,6 +142,19 @@ static void start_writeback(struct by_writer *writer)
     writer->pushed = writer->written;
 }
 
+int by_writer_share(const struct by_writer *writer)
+{
+    return writer->flags & BY_WRITER_NO_SYNC ? -1 : dup(writer->temp.fd);
+}
+
+void by_push_file(int fd)
+{
+    if (fd < 0)
+        return;
+    sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    close(fd);
+}
+
 static int write_out(struct by_writer *writer, const uint8_t *bytes, size_t size,
                      struct baryon_error *err)
 {

@@ -136,11 +136,7 @@ static int write_weight(struct job *job, size_t index, struct baryon_error *err)
     if (is_kept(job, weight)) {
         job->result->kept += values;
         job->result->bytes_out += weight->stored->bytes;
-        return by_llm_output_wait(&job->output, err) ||
-                       by_safetensors_copy(job->output.writer, index, job->opened.checkpoint,
-                                           weight->stored, err)
-                   ? -1
-                   : 0;
+        return by_llm_output_copy(&job->output, index, job->opened.checkpoint, weight->stored, err);
     }
     job->result->layers += is_quantized(weight);
     job->result->weights += values;

@@ -54,7 +54,11 @@ static void *write_bundle(void *argument)
         if (bundle->bytes[i])
             output->status = by_safetensors_put(output->writer, bundle->first + i, bundle->at,
                                                 bundle->bytes[i], bundle->sizes[i], &output->error);
+    if (bundle->copied)
+        output->status = by_safetensors_copy(output->writer, bundle->first, bundle->checkpoint,
+                                             bundle->copied, &output->error);
     bundle_free(bundle);
+    by_safetensors_push(output->writer);
     return NULL;
 }
 
@@ -85,6 +89,15 @@ int by_llm_output_put(struct by_llm_output *output, const struct by_llm_bundle *
     }
     output->busy = true;
     return 0;
+}
+
+int by_llm_output_copy(struct by_llm_output *output, size_t tensor,
+                       const struct by_checkpoint *checkpoint,
+                       const struct by_stored_tensor *stored, struct baryon_error *err)
+{
+    const struct by_llm_bundle bundle = {
+        .first = tensor, .checkpoint = checkpoint, .copied = stored};
+    return by_llm_output_put(output, &bundle, err);
 }
 
 void by_llm_output_close(struct by_llm_output *output)

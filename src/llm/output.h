@@ -17,6 +17,8 @@ struct by_llm_bundle {
     uint64_t at;                       /* of the first byte; 0 where whole tensors are written */
     uint8_t *bytes[BY_LLM_FIELDS_MAX]; /* from by_alloc(); NULL: they are written already */
     size_t sizes[BY_LLM_FIELDS_MAX];
+    const struct by_checkpoint *checkpoint; /* that `copied` is in */
+    const struct by_stored_tensor *copied;  /* instead of bytes; NULL: none */
 };
 
 struct by_llm_output {
@@ -39,6 +41,10 @@ int by_llm_output_open(struct by_llm_output *output, const char *path, uint64_t 
 /* Takes over the bytes of the bundle, also when it fails. */
 int by_llm_output_put(struct by_llm_output *output, const struct by_llm_bundle *bundle,
                       struct baryon_error *err);
+/* A tensor as it is. */
+int by_llm_output_copy(struct by_llm_output *output, size_t tensor,
+                       const struct by_checkpoint *checkpoint,
+                       const struct by_stored_tensor *stored, struct baryon_error *err);
 /* A weight as floats of type `elem`, slab by slab. */
 int by_llm_write_floats(struct by_llm_output *output, const struct by_llm_source *source,
                         const struct by_llm_weight *weight, size_t tensor, struct by_pool *pool,

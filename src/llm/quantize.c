@@ -114,6 +114,7 @@ static int quantize_item(struct job *job, struct by_llm_item *item, size_t first
         bundle.sizes[i] = item->fields.at[i].bytes;
         bundle.bytes[i] = by_alloc_zero(bundle.sizes[i], 1, err);
         failed = bundle.bytes[i] ? 0 : -1;
+        by_spread(bundle.bytes[i], bundle.sizes[i]);
     }
     if (!failed)
         failed = by_llm_item_quantize(&job->plan, &job->opened.source, item, job->options,
@@ -141,11 +142,7 @@ static int write_item(struct job *job, struct by_llm_item *item, size_t first,
     if (!is_copied(weight))
         return by_llm_write_floats(&job->output, &job->opened.source, weight, first, job->pool,
                                    by_llm_source_elem(weight), err);
-    return by_llm_output_wait(&job->output, err) ||
-                   by_safetensors_copy(job->output.writer, first, job->opened.checkpoint,
-                                       weight->stored, err)
-               ? -1
-               : 0;
+    return by_llm_output_copy(&job->output, first, job->opened.checkpoint, weight->stored, err);
 }
 
 static void count_item(struct by_llm_quantized *result, const struct by_llm_item *item)

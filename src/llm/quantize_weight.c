@@ -3,11 +3,13 @@
 
 #include "array/elem.h"
 #include "base/str.h"
+#include "llm/scheme/table.h"
 #include "llm/scheme/tally.h"
 
 #define SLAB_VALUES  ((size_t)1 << 20)
 #define RUN_VALUES   ((size_t)1 << 13)    /* floats that stay in the nearest cache */
 #define BLOCK_VALUES ((size_t)1 << 16)    /* codes that are packed at once */
+#define TABLE_VALUES ((size_t)1 << 18)    /* a table is made for as many */
 #define KEPT_BYTES   ((uint64_t)96 << 20) /* of a tensor that is read twice: its pages stay */
 
 size_t by_llm_slab_rows(const struct by_llm_weight *weight)
@@ -28,6 +30,8 @@ struct work {
     double (*errors)[BY_LLM_CANDIDATES]; /* of pieces */
     struct by_llm_errors *sums;          /* of pieces */
     struct by_llm_tally *tallies;        /* of threads */
+    struct by_llm_table *table;          /* NULL: codes are computed */
+    struct block *blocks;                /* of threads; see below */
     uint8_t *const *data;
 };
 
@@ -58,6 +62,21 @@ static int check_finite(const struct work *work, float *values, size_t first, si
     return 0;
 }
 
+static const uint16_t *halves_of(const struct work *work, size_t row)
+{
+    const uint16_t *halves = by_llm_source_halves(work->source, work->weight);
+    return halves ? halves + row * work->weight->columns : NULL;
+}
+
+/* Looking at 16 bits is quicker than at the floats that they are; it finds no place. */
+static bool is_finite_surely(const struct work *work, size_t first, size_t count)
+{
+    const uint16_t *halves = halves_of(work, first);
+    struct by_llm_range range = {0};
+    return halves && by_llm_look_halves(&range, work->weight->stored->type->elem, halves,
+                                        count * work->weight->columns);
+}
+
 /* Codes are unpacked a block at a time; floats are read where they are used. */
 static size_t run_rows(const struct by_llm_weight *weight)
 {
@@ -76,10 +95,9 @@ static float *run_memory(const struct work *work, size_t rows, struct baryon_err
 static int read_run(const struct work *work, size_t begin, size_t count, float *values,
                     struct baryon_error *err)
 {
-    return by_llm_source_rows(work->source, work->weight, begin, count, values, err) ||
-                   check_finite(work, values, begin, count, err)
-               ? -1
-               : 0;
+    if (by_llm_source_rows(work->source, work->weight, begin, count, values, err))
+        return -1;
+    return is_finite_surely(work, begin, count) ? 0 : check_finite(work, values, begin, count, err);
 }
 
 typedef int run_fn(const struct work *work, size_t first, size_t count, const float *values,
@@ -123,8 +141,15 @@ static int look_piece(void *context, size_t begin, size_t end, unsigned worker,
                       struct baryon_error *err)
 {
     const struct work *work = context;
+    const uint16_t *halves = halves_of(work, begin);
+    struct by_llm_range *range = &work->ranges[begin / work->step];
+    int failed = 0;
     (void)worker;
-    const int failed = each_run(work, begin, end, look_run, &work->ranges[begin / work->step], err);
+    if (halves)
+        by_llm_source_need(work->source, work->weight, begin, end - begin);
+    if (!halves || !by_llm_look_halves(range, work->weight->stored->type->elem, halves,
+                                       (end - begin) * work->weight->columns))
+        failed = each_run(work, begin, end, look_run, range, err);
     done_once(work, begin, end);
     return failed;
 }
@@ -230,6 +255,7 @@ static int use_tally(struct by_llm_item *item, const struct by_llm_tally *tally,
     if (!*found)
         return 0;
     by_llm_tensor_scale(&item->tensor, &item->range);
+    item->sums.energy = by_llm_tally_energy(tally, elem);
     if (by_llm_tally_errors(tally, elem, &item->tensor, errors, err))
         return -1;
     choose_scale(item, errors);
@@ -260,14 +286,15 @@ static int tally_weight(struct by_llm_item *item, struct work work, struct by_po
     return failed;
 }
 
+/* *tallied: the values are finite, and sums of errors are known. */
 static int find_shared(struct by_llm_plan *plan, struct by_llm_item *item, const struct work *work,
-                       struct by_pool *pool, struct baryon_error *err)
+                       struct by_pool *pool, bool *tallied, struct baryon_error *err)
 {
     struct by_llm_item *first = &plan->items[item->shares];
-    bool found = false;
-    if (is_tallied(plan, item) && tally_weight(item, *work, pool, &found, err))
+    *tallied = false;
+    if (is_tallied(plan, item) && tally_weight(item, *work, pool, tallied, err))
         return -1;
-    if (found || !by_llm_needs_range(&item->tensor))
+    if (*tallied || !by_llm_needs_range(&item->tensor))
         return 0;
     if (find_range(plan, first, work, pool, err))
         return -1;
@@ -277,11 +304,12 @@ static int find_shared(struct by_llm_plan *plan, struct by_llm_item *item, const
 
 /* --- Codes --- */
 
+/* What a thread needs, for all of its pieces. */
 struct block {
-    struct by_llm_scratch *scratch;
+    struct by_llm_scratch *scratch; /* NULL: nothing is open */
     struct by_llm_coded coded;
     size_t first;                       /* row */
-    uint8_t *packed[BY_LLM_FIELDS_MAX]; /* of fields that go to the sink */
+    uint8_t *packed[BY_LLM_FIELDS_MAX]; /* of fields that go to the sink and are no codes as such */
 };
 
 /* Where words hold codes of several rows, a slab: what is written at a place is longer. */
@@ -309,6 +337,17 @@ static int code_run(const struct work *work, size_t first, size_t count, const f
     return 0;
 }
 
+static int code_block(const struct work *work, struct block *block, size_t count,
+                      struct baryon_error *err)
+{
+    if (!work->table)
+        return each_run(work, block->first, block->first + count, code_run, block, err);
+    by_llm_source_need(work->source, work->weight, block->first, count);
+    by_llm_table_codes(work->table, halves_of(work, block->first), count * work->weight->columns,
+                       block->coded.codes);
+    return 0;
+}
+
 static int pass_on(const struct work *work, const struct block *block, size_t count,
                    struct baryon_error *err)
 {
@@ -317,27 +356,29 @@ static int pass_on(const struct work *work, const struct block *block, size_t co
                           work->data, err))
         return -1;
     for (size_t i = 0; i < item->fields.count; i++) {
-        if (!block->packed[i])
-            continue;
         const struct by_llm_field *field = &item->fields.at[i];
+        const uint8_t *words = block->packed[i] ? block->packed[i] : block->coded.codes;
         const size_t bytes = field->bytes / work->weight->rows;
-        by_llm_form_put(&field->form, block->coded.codes, 0, count, block->packed[i]);
-        if (work->sink->put(work->sink->context, i, (uint64_t)block->first * bytes,
-                            block->packed[i], count * bytes, err))
+        if (!by_llm_field_in_rows(field))
+            continue;
+        if (block->packed[i])
+            by_llm_form_put(&field->form, block->coded.codes, 0, count, block->packed[i]);
+        if (work->sink->put(work->sink->context, i, (uint64_t)block->first * bytes, words,
+                            count * bytes, err))
             return -1;
     }
     return 0;
 }
 
-static int open_block(struct block *block, const struct work *work, size_t rows,
-                      struct baryon_error *err)
+static int open_block(struct block *block, const struct work *work, struct baryon_error *err)
 {
     const struct by_llm_fields *fields = &work->item->fields;
-    *block = (struct block){.scratch = by_llm_scratch_open(&work->item->tensor, err)};
-    if (!block->scratch || by_llm_coded_open(&block->coded, &work->item->tensor, rows, err))
+    const size_t most = block_rows(work), all = work->weight->rows, rows = all < most ? all : most;
+    if (!(block->scratch = by_llm_scratch_open(&work->item->tensor, err)) ||
+        by_llm_coded_open(&block->coded, &work->item->tensor, rows, err))
         return -1;
     for (size_t i = 0; i < fields->count; i++)
-        if (by_llm_field_in_rows(&fields->at[i]) &&
+        if (by_llm_field_in_rows(&fields->at[i]) && !by_llm_form_is_plain(&fields->at[i].form) &&
             !(block->packed[i] = by_alloc(rows, fields->at[i].bytes / work->weight->rows, err)))
             return -1;
     return 0;
@@ -349,6 +390,7 @@ static void close_block(struct block *block)
         by_free(block->packed[i]);
     by_llm_coded_close(&block->coded);
     by_llm_scratch_close(block->scratch);
+    *block = (struct block){0};
 }
 
 static int code_piece(void *context, size_t begin, size_t end, unsigned worker,
@@ -356,19 +398,33 @@ static int code_piece(void *context, size_t begin, size_t end, unsigned worker,
 {
     const struct work *work = context;
     const size_t most = block_rows(work);
-    struct block block;
-    (void)worker;
-    int failed = open_block(&block, work, end - begin < most ? end - begin : most, err);
+    struct block *block = &work->blocks[worker];
+    if (!block->scratch && open_block(block, work, err)) {
+        close_block(block);
+        return -1;
+    }
+    int failed = 0;
+    block->coded.sums = (struct by_llm_errors){0};
     for (size_t at = begin; at < end && !failed; at += most) {
         const size_t count = end - at < most ? end - at : most;
-        block.first = at;
-        failed = each_run(work, at, at + count, code_run, &block, err) ||
-                 pass_on(work, &block, count, err);
+        block->first = at;
+        failed = code_block(work, block, count, err) || pass_on(work, block, count, err);
         by_llm_source_done(work->source, work->weight, at, count);
     }
-    work->sums[begin / work->step] = block.coded.sums;
-    close_block(&block);
+    work->sums[begin / work->step] = block->coded.sums;
     return failed ? -1 : 0;
+}
+
+static int code_pieces(struct work *work, struct by_pool *pool, struct baryon_error *err)
+{
+    const unsigned threads = by_pool_threads(pool);
+    if (!(work->blocks = by_alloc_zero(threads, sizeof *work->blocks, err)))
+        return -1;
+    const int failed = by_par_for(pool, work->weight->rows, work->step, code_piece, work, err);
+    for (unsigned i = 0; i < threads; i++)
+        close_block(&work->blocks[i]);
+    by_free(work->blocks);
+    return failed;
 }
 
 static int code_weight(struct by_llm_item *item, struct work *work, struct by_pool *pool,
@@ -377,7 +433,7 @@ static int code_weight(struct by_llm_item *item, struct work *work, struct by_po
     const size_t pieces = piece_count(work->weight);
     if (!(work->sums = by_alloc_zero(pieces, sizeof *work->sums, err)))
         return -1;
-    const int failed = by_par_for(pool, work->weight->rows, work->step, code_piece, work, err);
+    const int failed = code_pieces(work, pool, err);
     for (size_t i = 0; i < pieces && !failed; i++) {
         item->sums.energy += work->sums[i].energy;
         item->sums.error += work->sums[i].error;
@@ -385,6 +441,24 @@ static int code_weight(struct by_llm_item *item, struct work *work, struct by_po
     }
     by_free(work->sums);
     return failed;
+}
+
+/* Whether values were found to be finite, and are more than a table has or have been counted. */
+static bool wants_table(const struct work *work, bool tallied)
+{
+    const struct by_llm_tensor *tensor = &work->item->tensor;
+    if (!by_llm_table_fits(tensor) || !halves_of(work, 0))
+        return false;
+    return tallied || (tensor->search == BY_LLM_SEARCH_MINMAX && !work->options->allow_nonfinite &&
+                       work->weight->rows >= TABLE_VALUES / work->weight->columns);
+}
+
+static int fill_table(struct work *work, struct baryon_error *err)
+{
+    if (!(work->table = by_alloc(1, sizeof *work->table, err)))
+        return -1;
+    return by_llm_table_fill(work->table, work->weight->stored->type->elem, &work->item->tensor,
+                             err);
 }
 
 int by_llm_item_quantize(struct by_llm_plan *plan, const struct by_llm_source *source,
@@ -399,8 +473,14 @@ int by_llm_item_quantize(struct by_llm_plan *plan, const struct by_llm_source *s
                         .sink = sink,
                         .step = by_llm_slab_rows(item->weight),
                         .data = data};
+    bool tallied;
     item->sums = (struct by_llm_errors){0};
-    if (find_shared(plan, item, &work, pool, err) || code_weight(item, &work, pool, err))
+    if (find_shared(plan, item, &work, pool, &tallied, err))
+        return -1;
+    const int failed = (wants_table(&work, tallied) && fill_table(&work, err)) ||
+                       code_weight(item, &work, pool, err);
+    by_free(work.table);
+    if (failed)
         return -1;
     by_llm_fields_finish(&item->fields, &item->tensor, item->weight->rows, data);
     return 0;

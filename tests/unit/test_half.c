@@ -189,6 +189,40 @@ static void compare_tails(const struct by_half_path *path)
     }
 }
 
+/* Keys rise with the values, and their key is the float again. */
+static void keys_have_the_order_of_values(void **state)
+{
+    (void)state;
+    for (uint32_t h = 0; h < CHUNK; h++) {
+        const uint16_t half = (uint16_t)h;
+        assert_int_equal((uint16_t)by_half_key((uint16_t)by_half_key(half)), half);
+        if (is_half_nan(half) || half == 0x7c00)
+            continue;
+        const uint16_t next = (uint16_t)by_half_key((uint16_t)(by_half_key(half) + 1));
+        if (!is_half_nan(half) && !is_half_nan(next))
+            assert_true(by_f16_to_f32_one(half) <= by_f16_to_f32_one(next));
+    }
+    assert_true(by_half_key(0xff80) == -32641 && by_half_key(0x7f80) == 0x7f80);
+}
+
+/* Every length up to three vectors, the extremes at every place. */
+static void compare_extremes(const struct by_half_path *path)
+{
+    uint16_t in[100];
+    int16_t least, most, want_least, want_most;
+    for (size_t count = 1; count <= sizeof in / sizeof *in; count++)
+        for (size_t at = 0; at < count; at++) {
+            for (size_t i = 0; i < count; i++)
+                in[i] = (uint16_t)((i * 40503 + count) & 0xbfff);
+            in[at] = at % 2 ? 0x7f12 : 0xff12;
+            by_half_extremes_ref(in, count, &want_least, &want_most);
+            path->extremes(in, count, &least, &most);
+            assert_int_equal(least, want_least);
+            assert_int_equal(most, want_most);
+            assert_true(at % 2 ? most == 0x7f12 : least == by_half_key(0xff12));
+        }
+}
+
 static void every_path_equals_the_reference(void **state)
 {
     (void)state;
@@ -202,6 +236,7 @@ static void every_path_equals_the_reference(void **state)
         compare_widening(paths[i]);
         compare_floats(paths[i]);
         compare_tails(paths[i]);
+        compare_extremes(paths[i]);
     }
 }
 
@@ -232,6 +267,7 @@ int main(void)
         cmocka_unit_test(halves_round_to_nearest_even),
         cmocka_unit_test(bfloats_round_to_nearest_even),
         cmocka_unit_test(known_values),
+        cmocka_unit_test(keys_have_the_order_of_values),
         cmocka_unit_test(every_path_equals_the_reference),
         cmocka_unit_test(the_best_supported_path_is_chosen),
     };

@@ -4,6 +4,7 @@
 #include "dtype/family.h"
 #include "llm/layout/layout.h"
 #include "llm/layout/match.h"
+#include "llm/scheme/table.h"
 #include "llm/scheme/tally.h"
 
 #include <math.h>
@@ -311,11 +312,79 @@ static void tally_chooses_as_the_values_do(void **state)
         assert_int_equal(by_llm_tally_errors(&tally, BY_ELEM_BFLOAT16, &tensor, own, &err), 0);
         for (size_t i = 0; i < tensor.candidate_count; i++)
             assert_true(fabs(own[i] / errors[i] - 1) < 1e-12);
+        double energy = 0;
+        for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
+            energy += (double)values[i] * (double)values[i];
+        assert_true(fabs(by_llm_tally_energy(&tally, BY_ELEM_BFLOAT16) / energy - 1) < 1e-12);
     }
     halves[0] = 0x7f80;
     by_llm_tally_add(&tally, (const uint8_t *)halves, 1);
     struct by_llm_range counted;
     assert_false(by_llm_tally_range(&tally, BY_ELEM_BFLOAT16, &counted));
+}
+
+/* Every value of 16 bits: what is looked up is what rows become. */
+static void tables_hold_what_rows_become(void **state)
+{
+    static const char *const names[] = {"fp8", "fp8_e5m2", "int8"};
+    static const int64_t elems[] = {BY_ELEM_BFLOAT16, BY_ELEM_FLOAT16};
+    static struct by_llm_table table;
+    static uint16_t halves[BY_LLM_TABLE_VALUES];
+    static float values[BY_LLM_TABLE_VALUES];
+    static uint8_t looked_up[BY_LLM_TABLE_VALUES];
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        const int64_t elem = elems[i % 2];
+        struct baryon_error err = {0};
+        struct by_llm_range range = {.min = -3, .max = 2.5f, .known = true};
+        struct by_llm_tensor tensor;
+        struct by_llm_coded coded;
+        init(&tensor, names[i / 2], COLUMNS);
+        by_llm_tensor_scale(&tensor, &range);
+        assert_true(by_llm_table_fits(&tensor));
+        for (size_t h = 0; h < BY_LLM_TABLE_VALUES; h++) {
+            halves[h] = (uint16_t)(h * 40503 + 1);
+            values[h] = elem == BY_ELEM_FLOAT16 ? by_f16_to_f32_one(halves[h])
+                                                : by_bf16_to_f32_one(halves[h]);
+            values[h] = isfinite(values[h]) ? values[h] : 0;
+        }
+        struct by_llm_scratch *scratch = by_llm_scratch_open(&tensor, &err);
+        assert_int_equal(by_llm_coded_open(&coded, &tensor, BY_LLM_TABLE_VALUES / COLUMNS, &err),
+                         0);
+        assert_int_equal(by_llm_quantize_rows(&tensor, scratch, values,
+                                              BY_LLM_TABLE_VALUES / COLUMNS, &coded, &err),
+                         0);
+        assert_int_equal(by_llm_table_fill(&table, elem, &tensor, &err), 0);
+        by_llm_table_codes(&table, halves, BY_LLM_TABLE_VALUES - 3, looked_up);
+        assert_memory_equal(looked_up, coded.codes, BY_LLM_TABLE_VALUES - 3);
+        by_llm_coded_close(&coded);
+        by_llm_scratch_close(scratch);
+    }
+    struct by_llm_tensor rows;
+    init(&rows, "int8_wo_per_channel", COLUMNS);
+    assert_false(by_llm_table_fits(&rows));
+}
+
+/* The range by bits is that of the floats. */
+static void halves_have_the_range_of_their_floats(void **state)
+{
+    static float values[ROWS * COLUMNS];
+    static uint16_t halves[ROWS * COLUMNS];
+    struct by_llm_range range = {0}, own = {0};
+    (void)state;
+    make_values(values);
+    by_f32_to_bf16(halves, values, (size_t)ROWS * COLUMNS);
+    by_bf16_to_f32(values, halves, (size_t)ROWS * COLUMNS);
+    by_llm_look(&range, values, (size_t)ROWS * COLUMNS);
+    assert_true(by_llm_look_halves(&own, BY_ELEM_BFLOAT16, halves, (size_t)ROWS * COLUMNS));
+    assert_true(own.known && own.min == range.min && own.max == range.max);
+    static const uint16_t odd[] = {0x7f80, 0xff80, 0x7fc1, 0xffff};
+    for (size_t i = 0; i < 4; i++) {
+        const uint16_t kept = halves[77];
+        halves[77] = odd[i];
+        assert_false(by_llm_look_halves(&own, BY_ELEM_BFLOAT16, halves, (size_t)ROWS * COLUMNS));
+        halves[77] = kept;
+    }
 }
 
 /* Every scheme in every layout that accepts it: what is read is what was written, and pieces make
@@ -408,6 +477,8 @@ int main(void)
         cmocka_unit_test(nonfinite_values_are_found_and_cleaned),
         cmocka_unit_test(forms_are_what_they_say),
         cmocka_unit_test(tally_chooses_as_the_values_do),
+        cmocka_unit_test(tables_hold_what_rows_become),
+        cmocka_unit_test(halves_have_the_range_of_their_floats),
         cmocka_unit_test(layouts_are_read_back),
         cmocka_unit_test(words_hold_codes_in_their_order),
         cmocka_unit_test(layouts_refuse_schemes_without_a_place),

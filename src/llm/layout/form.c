@@ -126,7 +126,7 @@ INLINE void along_columns(const struct by_llm_form *form, uint8_t *codes, size_t
     }
 }
 
-static bool is_plain_bytes(const struct by_llm_form *form)
+bool by_llm_form_is_plain(const struct by_llm_form *form)
 {
     return form->bits == 8 && form->word == 8 && !form->flip && form->direction == BY_FORM_ROWS;
 }
@@ -139,7 +139,7 @@ void by_llm_form_put(const struct by_llm_form *form, const uint8_t *codes, size_
     from += done * form->columns;
     first += done;
     count -= done;
-    if (is_plain_bytes(form))
+    if (by_llm_form_is_plain(form))
         memcpy(words + first * form->columns, from, count * form->columns);
     else if (is_along_row(form))
         along_rows(form, from, first, count, words, put_run);
@@ -151,7 +151,7 @@ void by_llm_form_get(const struct by_llm_form *form, const uint8_t *words, size_
                      size_t count, uint8_t *codes)
 {
     uint8_t *from = (uint8_t *)(uintptr_t)words; /* get_run() only reads */
-    if (is_plain_bytes(form))
+    if (by_llm_form_is_plain(form))
         memcpy(codes, words + first * form->columns, count * form->columns);
     else if (is_along_row(form))
         along_rows(form, codes, first, count, from, get_run);

@@ -30,6 +30,8 @@ struct by_llm_form {
 size_t by_llm_form_words(const struct by_llm_form *form, size_t codes);
 /* Dimensions of the array of words. */
 void by_llm_form_dims(const struct by_llm_form *form, uint64_t dims[2]);
+/* Whether the words are the codes, row by row. */
+bool by_llm_form_is_plain(const struct by_llm_form *form);
 /* Rows [first, first + count), a byte each, into an array that was zeros there. Where words hold
  * rows, `first` is a multiple of the rows in a word: then pieces can be put by several threads. */
 void by_llm_form_put(const struct by_llm_form *form, const uint8_t *codes, size_t first,

@@ -6,6 +6,7 @@
 #define LITTLE_ENDIAN_ (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 #define EIGHT          8
 #define NIBBLES        0x0f0f0f0f0f0f0f0fu
+#define PAIRS          16
 #define TILE           64 /* rows and columns that are turned at once */
 
 static uint64_t load(const uint8_t *at)
@@ -56,11 +57,31 @@ static bool is_even_odd(const uint8_t *order)
 
 /* --- Along rows --- */
 
+typedef uint16_t pairs __attribute__((vector_size(PAIRS * 2)));
+typedef uint8_t narrow_pairs __attribute__((vector_size(PAIRS)));
+
+/* In the compiler's own vectors: each number has two neighbours. Returns how many columns. */
+static size_t put_pairs4(const struct by_llm_form *form, const uint8_t *codes, uint8_t *words)
+{
+    const uint16_t flip = (uint16_t)(0x0101u * form->flip);
+    const size_t step = 2 * (size_t)PAIRS, done = form->columns - form->columns % step;
+    for (size_t c = 0; c < done; c += step) {
+        pairs x;
+        memcpy(&x, codes + c, sizeof x);
+        x ^= flip;
+        x = (x & 0x0f) | (x >> 4 & 0xf0);
+        const narrow_pairs word = __builtin_convertvector(x, narrow_pairs);
+        memcpy(words + c / 2, &word, sizeof word);
+    }
+    return done;
+}
+
 static void put_row4(const struct by_llm_form *form, const uint8_t *codes, uint8_t *words)
 {
     const uint64_t flip = 0x0101010101010101u * form->flip;
     const bool even_odd = form->order != NULL;
-    for (size_t c = 0; c < form->columns; c += EIGHT) {
+    const size_t begin = even_odd ? 0 : put_pairs4(form, codes, words);
+    for (size_t c = begin; c < form->columns; c += EIGHT) {
         const uint64_t x = load(codes + c) ^ flip;
         const uint32_t word = even_odd ? pack4_even_odd(x) : pack4(x);
         memcpy(words + c / 2, &word, sizeof word);
@@ -110,42 +131,61 @@ static size_t put_down(const struct by_llm_form *form, const uint8_t *codes, siz
 
 /* --- Across rows --- */
 
-/* Bytes of two numbers change places where the mask has none. */
-static void swap(uint64_t *a, uint64_t *b, unsigned shift, uint64_t mask)
-{
-    const uint64_t differ = (*a >> shift ^ *b) & mask;
-    *a ^= differ << shift;
-    *b ^= differ;
-}
+#define COLUMNS 16 /* that are turned at once */
 
-/* Byte c of number r becomes byte r of number c. */
-static void turn(uint64_t x[EIGHT])
+typedef uint8_t bytes __attribute__((vector_size(COLUMNS)));
+typedef uint16_t twos __attribute__((vector_size(COLUMNS)));
+typedef uint32_t fours __attribute__((vector_size(COLUMNS)));
+
+/* The first and the second halves of two vectors, one of each after the other. */
+#define LOW8(a, b)                                                                                 \
+    __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define HIGH8(a, b)                                                                                \
+    __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define LOW16(a, b)  __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH16(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define LOW32(a, b)  __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH32(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+
+/* Byte c of line i becomes byte i of column c: two columns in each of `out`. */
+static inline void turn(const bytes x[EIGHT], fours out[EIGHT])
 {
-    for (size_t i = 0; i < 4; i++)
-        swap(&x[i], &x[i + 4], 32, 0x00000000ffffffffu);
-    for (size_t i = 0; i < EIGHT; i += 4) {
-        swap(&x[i], &x[i + 2], 16, 0x0000ffff0000ffffu);
-        swap(&x[i + 1], &x[i + 3], 16, 0x0000ffff0000ffffu);
+    twos pair[EIGHT]; /* columns 0 to 7 of lines 0 and 1, 2 and 3, ...; columns 8 to 15 of them */
+    for (size_t i = 0; i < 4; i++) {
+        pair[i] = (twos)LOW8(x[2 * i], x[2 * i + 1]);
+        pair[4 + i] = (twos)HIGH8(x[2 * i], x[2 * i + 1]);
     }
-    for (size_t i = 0; i < EIGHT; i += 2)
-        swap(&x[i], &x[i + 1], 8, 0x00ff00ff00ff00ffu);
+    for (size_t half = 0; half < 2; half++) {
+        const twos *of = pair + 4 * half;
+        const fours a = (fours)LOW16(of[0], of[1]), b = (fours)HIGH16(of[0], of[1]);
+        const fours c = (fours)LOW16(of[2], of[3]), d = (fours)HIGH16(of[2], of[3]);
+        out[4 * half] = LOW32(a, c);
+        out[4 * half + 1] = HIGH32(a, c);
+        out[4 * half + 2] = LOW32(b, d);
+        out[4 * half + 3] = HIGH32(b, d);
+    }
 }
 
-/* Eight bytes of each of eight lines of words: rows of codes, or two rows in a line. */
-static void gather(const struct by_llm_form *form, const uint8_t *codes, uint64_t x[EIGHT])
+static inline bytes load_bytes(const uint8_t *at)
 {
-    static const uint8_t natural[EIGHT] = {0, 1, 2, 3, 4, 5, 6, 7};
-    const uint64_t flip = 0x0101010101010101u * form->flip;
-    const uint8_t *order = form->order ? form->order : natural;
+    bytes x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+/* Sixteen bytes of each of eight lines of words: rows of codes, or two rows in a line. */
+static inline void gather(const struct by_llm_form *form, const uint8_t *codes,
+                          const uint8_t *order, bytes x[EIGHT])
+{
     for (size_t i = 0; i < EIGHT; i++) {
         if (form->bits == 8) {
-            x[i] = load(codes + i * form->columns) ^ flip;
+            x[i] = load_bytes(codes + i * form->columns) ^ form->flip;
             continue;
         }
         const size_t word = i / 4 * EIGHT, place = i % 4 * 2;
-        const uint64_t low = load(codes + (word + order[place]) * form->columns) ^ flip;
-        const uint64_t high = load(codes + (word + order[place + 1]) * form->columns) ^ flip;
-        x[i] = (low & NIBBLES) | (high & NIBBLES) << 4;
+        const bytes low = load_bytes(codes + (word + order[place]) * form->columns);
+        const bytes high = load_bytes(codes + (word + order[place + 1]) * form->columns);
+        x[i] = ((low ^ form->flip) & 0x0f) | (high ^ form->flip) << 4;
     }
 }
 
@@ -153,17 +193,23 @@ static void gather(const struct by_llm_form *form, const uint8_t *codes, uint64_
 static size_t put_across(const struct by_llm_form *form, const uint8_t *codes, size_t first,
                          size_t count, uint8_t *words)
 {
+    static const uint8_t natural[EIGHT] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const uint8_t *order = form->order ? form->order : natural;
     const size_t step = form->bits == 8 ? EIGHT : 2 * EIGHT; /* rows in eight bytes */
     const size_t done = count - count % step, line = form->rows * form->bits / 8;
     const size_t tile = TILE * step / EIGHT;
     for (size_t begin = 0; begin < done; begin += tile)
-        for (size_t c = 0; c < form->columns; c += EIGHT)
+        for (size_t c = 0; c < form->columns; c += COLUMNS)
             for (size_t r = begin; r < done && r < begin + tile; r += step) {
-                uint64_t x[EIGHT];
-                gather(form, codes + r * form->columns + c, x);
-                turn(x);
-                for (size_t i = 0; i < EIGHT; i++)
-                    memcpy(words + (c + i) * line + (first + r) / step * EIGHT, &x[i], EIGHT);
+                uint8_t *to = words + c * line + (first + r) / step * EIGHT;
+                bytes x[EIGHT];
+                fours two[EIGHT];
+                gather(form, codes + r * form->columns + c, order, x);
+                turn(x, two);
+                for (size_t i = 0; i < EIGHT; i++) {
+                    memcpy(to + 2 * i * line, &two[i], EIGHT);
+                    memcpy(to + (2 * i + 1) * line, (const uint8_t *)&two[i] + EIGHT, EIGHT);
+                }
             }
     return done;
 }
@@ -183,8 +229,8 @@ size_t by_llm_form_put_quickly(const struct by_llm_form *form, const uint8_t *co
     if (form->direction == BY_FORM_DOWN && form->word == 32 && !form->order &&
         (form->bits == 4 || form->bits == 8))
         return put_down(form, codes, first, count, words);
-    if (form->direction == BY_FORM_ACROSS && form->rows % (2 * EIGHT) == 0 &&
-        first % (2 * EIGHT) == 0 &&
+    if (form->direction == BY_FORM_ACROSS && form->columns % COLUMNS == 0 &&
+        form->rows % (2 * EIGHT) == 0 && first % (2 * EIGHT) == 0 &&
         ((form->bits == 4 && form->word == 32) || (form->bits == 8 && form->word == 8)))
         return put_across(form, codes, first, count, words);
     return 0;

@@ -86,6 +86,9 @@ void by_llm_source_close(struct by_llm_source *source);
  * Threads may do so at once. */
 int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
                        size_t first, size_t count, float *out, struct baryon_error *err);
+/* All values where they are floats of 16 bits, aligned and as they are in the file; else NULL. */
+const uint16_t *by_llm_source_halves(const struct by_llm_source *source,
+                                     const struct by_llm_weight *weight);
 /* The pages of these rows are about to be read. */
 void by_llm_source_need(const struct by_llm_source *source, const struct by_llm_weight *weight,
                         size_t first, size_t count);

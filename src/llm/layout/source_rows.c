@@ -96,6 +96,16 @@ int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_w
                       first * weight->columns, count * weight->columns, out, err);
 }
 
+const uint16_t *by_llm_source_halves(const struct by_llm_source *source,
+                                     const struct by_llm_weight *weight)
+{
+    if (weight->as != BY_LLM_AS_FLOATS || (weight->stored->type->elem != BY_ELEM_BFLOAT16 &&
+                                           weight->stored->type->elem != BY_ELEM_FLOAT16))
+        return NULL;
+    const void *bytes = by_checkpoint_bytes(source->checkpoint, weight->stored);
+    return (uintptr_t)bytes % alignof(uint16_t) ? NULL : bytes;
+}
+
 void by_llm_source_edit(struct by_llm_weight *weight, struct by_llm_edit *edit)
 {
     edit->from = *weight;

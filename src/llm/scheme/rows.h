@@ -76,6 +76,9 @@ struct by_llm_coded {
 
 /* Where the first value that is not finite is; count: there is none. */
 size_t by_llm_strange(const float *values, size_t count);
+/* Whether floats of 16 bits are all finite, and their range; elem: BY_ELEM_FLOAT16 or _BFLOAT16. */
+bool by_llm_look_halves(struct by_llm_range *range, int64_t elem, const uint16_t *values,
+                        size_t count);
 /* NaN becomes 0, an infinity the greatest finite magnitude of the row. */
 void by_llm_clean_row(float *values, size_t count);
 

@@ -53,6 +53,17 @@ bool by_llm_tally_range(const struct by_llm_tally *tally, int64_t elem, struct b
     return true;
 }
 
+double by_llm_tally_energy(const struct by_llm_tally *tally, int64_t elem)
+{
+    double sum = 0;
+    for (size_t i = 0; i < BY_LLM_TALLY_VALUES; i++)
+        if (tally->counts[i]) {
+            const double value = (double)value_of(elem, i);
+            sum += value * value * (double)tally->counts[i];
+        }
+    return sum;
+}
+
 /* --- Errors --- */
 
 struct listed {

@@ -10,11 +10,13 @@
 #include <string.h>
 
 #define PATH_ROOM 4096
+#define PUSH_STEP ((uint64_t)16 << 20)
 
 struct shard_state {
     struct by_writer *writer; /* NULL: not begun, or done */
     uint64_t header, left;    /* bytes of the header, bytes of tensors that have not come */
-    bool done, is_old;        /* whole and named; by an earlier run */
+    uint64_t pushed;   /* bytes of tensors that were there at the last by_safetensors_push() */
+    bool done, is_old; /* whole and named; by an earlier run */
 };
 
 struct by_safetensors_writer {
@@ -283,6 +285,28 @@ int by_safetensors_copy(struct by_safetensors_writer *writer, size_t tensor,
                              (size_t)source->bytes, err))
         return -1;
     return count_bytes(writer, shard, source->bytes, err);
+}
+
+/* A shard of which much was put since the last time; -1: none. */
+static int share_shard(struct by_safetensors_writer *writer)
+{
+    for (size_t i = 0; i < writer->shards.shard_count; i++) {
+        struct shard_state *state = &writer->states[i];
+        const uint64_t put = writer->shards.shards[i].bytes - state->left;
+        if (!state->writer || state->done || put - state->pushed < PUSH_STEP)
+            continue;
+        state->pushed = put;
+        return by_writer_share(state->writer);
+    }
+    return -1;
+}
+
+void by_safetensors_push(struct by_safetensors_writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    const int fd = share_shard(writer);
+    pthread_mutex_unlock(&writer->lock);
+    by_push_file(fd); /* may take its time */
 }
 
 static int finish_shards(struct by_safetensors_writer *writer, struct baryon_error *err)

@@ -53,6 +53,8 @@ int by_safetensors_put(struct by_safetensors_writer *writer, size_t tensor, uint
 int by_safetensors_copy(struct by_safetensors_writer *writer, size_t tensor,
                         const struct by_checkpoint *checkpoint,
                         const struct by_stored_tensor *source, struct baryon_error *err);
+/* Much of a shard that is not whole goes to the disk meanwhile. Any thread. */
+void by_safetensors_push(struct by_safetensors_writer *writer);
 /* All bytes were put: index, names. */
 int by_safetensors_finish(struct by_safetensors_writer *writer, struct baryon_error *err);
 /* Without by_safetensors_finish() whole shards stay for the next run. NULL is fine. */
