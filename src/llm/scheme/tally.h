@@ -19,9 +19,9 @@ void by_llm_tally_add(struct by_llm_tally *tally, const uint8_t *values, size_t 
 void by_llm_tally_join(struct by_llm_tally *into, const struct by_llm_tally *tally);
 /* elem: BY_ELEM_FLOAT16 or _BFLOAT16. False where a value is not finite. */
 bool by_llm_tally_range(const struct by_llm_tally *tally, int64_t elem, struct by_llm_range *range);
-/* The squared errors of each candidate. */
+/* Adds what by_llm_try() would of the same values. */
 int by_llm_tally_errors(const struct by_llm_tally *tally, int64_t elem,
-                        const struct by_llm_tensor *tensor, double errors[BY_LLM_CANDIDATES],
+                        const struct by_llm_tensor *tensor, struct by_llm_tries *tries,
                         struct baryon_error *err);
 
 #endif
