@@ -136,3 +136,18 @@ def byte_decoders():
     byte_decoder("rounded", 2**-3)
     write("texts/a", b"The quick brown fox jumps over the lazy dog.")
     write("texts/b", b"Pack my box with five dozen liquor jugs.")
+
+
+def gguf_parts(stem, parts, numbers=None, counts=None, tensors=None, pairs=(), left_out=()):
+    """Files as llama-gguf-split makes them. parts: of each, the names of its tensors, of 8 floats;
+    numbers, counts, tensors: what the metadata say instead."""
+    total = sum(map(len, parts)) if tensors is None else tensors
+    for i, names in enumerate(parts):
+        split = [pair("split.no", U16, numbers[i] if numbers else i),
+                 pair("split.count", U16, counts[i] if counts else len(parts)),
+                 pair("split.tensors.count", I32, total)]
+        own = [tensor(name, [8], 0, 32 * k) for k, name in enumerate(names)]
+        data = b"".join(struct.pack("<8f", *(k + 8 * i for k in range(8))) for _ in names)
+        if i not in left_out:
+            gguf(f"{stem}-{i + 1:05}-of-{len(parts):05}.gguf",
+                 [*(pairs if not i else ()), *split], own, data)

@@ -11,7 +11,7 @@
 
 struct looking {
     const struct by_llm_place *place;
-    double (*errors)[BY_LLM_CANDIDATES]; /* of pieces */
+    struct by_llm_tries *tries; /* of pieces */
 };
 
 static int try_piece(void *context, size_t begin, size_t end, unsigned worker,
@@ -25,7 +25,7 @@ static int try_piece(void *context, size_t begin, size_t end, unsigned worker,
     if (!scratch)
         return -1;
     by_llm_try(tensor, scratch, matrix->weight + begin * matrix->columns, end - begin,
-               looking->errors[begin / PIECE]);
+               &looking->tries[begin / PIECE]);
     by_llm_scratch_close(scratch);
     return 0;
 }
@@ -34,16 +34,15 @@ static int try_scales(const struct by_llm_place *place, struct by_pool *pool,
                       struct baryon_error *err)
 {
     const size_t rows = place->matrix->rows, pieces = (rows + PIECE - 1) / PIECE;
-    double errors[BY_LLM_CANDIDATES] = {0};
+    struct by_llm_tries tries = {0};
     struct looking looking = {.place = place};
-    looking.errors = by_alloc_zero(pieces, sizeof *looking.errors, err);
-    int status = looking.errors ? by_par_for(pool, rows, PIECE, try_piece, &looking, err) : -1;
+    looking.tries = by_alloc_zero(pieces, sizeof *looking.tries, err);
+    int status = looking.tries ? by_par_for(pool, rows, PIECE, try_piece, &looking, err) : -1;
     for (size_t p = 0; p < pieces && !status; p++)
-        for (size_t i = 0; i < place->item->tensor.candidate_count; i++)
-            errors[i] += looking.errors[p][i];
-    by_free(looking.errors);
+        by_llm_tries_join(&tries, &looking.tries[p]);
+    by_free(looking.tries);
     if (!status)
-        by_llm_tensor_choose(&place->item->tensor, errors);
+        by_llm_tensor_choose(&place->item->tensor, &tries);
     return status;
 }
 

@@ -216,11 +216,15 @@ static int write_tensors(struct by_convert_run *run, struct by_safetensors_write
 static struct by_hash128 folder_key(const struct by_convert_run *run, int64_t elem,
                                     const struct by_folder_files *files)
 {
-    uint64_t stamp[4] = {(uint64_t)run->in->files[0].mapped.stat.st_size,
-                         (uint64_t)run->in->files[0].mapped.stat.st_mtime, (uint64_t)elem,
-                         run->options->shard_bytes};
+    uint64_t stamp[4] = {(uint64_t)elem, run->options->shard_bytes};
     struct by_hash128 text = by_hash128(files->config.text, files->config.size);
     struct by_hash128 key = by_hash128(stamp, sizeof stamp);
+    for (size_t i = 0; i < run->in->file_count; i++) {
+        const struct stat *stat = &run->in->files[i].mapped.stat;
+        const uint64_t parts[4] = {key.low, key.high, (uint64_t)stat->st_size,
+                                   (uint64_t)stat->st_mtime};
+        key = by_hash128(parts, sizeof parts);
+    }
     key.low ^= text.low;
     key.high ^= text.high;
     return key;

@@ -26,12 +26,12 @@ struct work {
     const struct by_llm_quantize_options *options;
     const struct by_llm_sink *sink;
     size_t step;
-    struct by_llm_range *ranges;         /* of pieces */
-    double (*errors)[BY_LLM_CANDIDATES]; /* of pieces */
-    struct by_llm_errors *sums;          /* of pieces */
-    struct by_llm_tally *tallies;        /* of threads */
-    struct by_llm_table *table;          /* NULL: codes are computed */
-    struct block *blocks;                /* of threads; see below */
+    struct by_llm_range *ranges;  /* of pieces */
+    struct by_llm_tries *tries;   /* of pieces */
+    struct by_llm_errors *sums;   /* of pieces */
+    struct by_llm_tally *tallies; /* of threads */
+    struct by_llm_table *table;   /* NULL: codes are computed */
+    struct block *blocks;         /* of threads; see below */
     uint8_t *const *data;
 };
 
@@ -188,7 +188,7 @@ static int try_run(const struct work *work, size_t first, size_t count, const fl
 {
     const struct by_llm_tensor *tensor = &work->item->tensor;
     (void)err;
-    by_llm_try(tensor, context, values, count, work->errors[first / work->step]);
+    by_llm_try(tensor, context, values, count, &work->tries[first / work->step]);
     return 0;
 }
 
@@ -204,28 +204,25 @@ static int try_piece(void *context, size_t begin, size_t end, unsigned worker,
     return failed;
 }
 
-static void choose_scale(struct by_llm_item *item, const double errors[BY_LLM_CANDIDATES])
+static void choose_scale(struct by_llm_item *item, const struct by_llm_tries *tries)
 {
-    by_llm_tensor_choose(&item->tensor, errors);
-    item->sums.minmax_error = item->sums.error = errors[0];
-    for (size_t i = 1; i < item->tensor.candidate_count; i++)
-        item->sums.error = errors[i] < item->sums.error ? errors[i] : item->sums.error;
+    item->sums.error = tries->errors[by_llm_tensor_choose(&item->tensor, tries)];
+    item->sums.minmax_error = tries->errors[0];
 }
 
 static int find_scale(struct by_llm_item *item, struct work work, struct by_pool *pool,
                       struct baryon_error *err)
 {
     const size_t pieces = piece_count(work.weight);
-    double errors[BY_LLM_CANDIDATES] = {0};
-    if (!(work.errors = by_alloc_zero(pieces, sizeof *work.errors, err)))
+    struct by_llm_tries tries = {0};
+    if (!(work.tries = by_alloc_zero(pieces, sizeof *work.tries, err)))
         return -1;
     const int failed = by_par_for(pool, work.weight->rows, work.step, try_piece, &work, err);
     for (size_t p = 0; p < pieces && !failed; p++)
-        for (size_t i = 0; i < item->tensor.candidate_count; i++)
-            errors[i] += work.errors[p][i];
-    by_free(work.errors);
+        by_llm_tries_join(&tries, &work.tries[p]);
+    by_free(work.tries);
     if (!failed)
-        choose_scale(item, errors);
+        choose_scale(item, &tries);
     return failed;
 }
 
@@ -250,15 +247,15 @@ static int use_tally(struct by_llm_item *item, const struct by_llm_tally *tally,
                      struct baryon_error *err)
 {
     const int64_t elem = item->weight->stored->type->elem;
-    double errors[BY_LLM_CANDIDATES] = {0};
+    struct by_llm_tries tries = {0};
     *found = by_llm_tally_range(tally, elem, &item->range);
     if (!*found)
         return 0;
     by_llm_tensor_scale(&item->tensor, &item->range);
     item->sums.energy = by_llm_tally_energy(tally, elem);
-    if (by_llm_tally_errors(tally, elem, &item->tensor, errors, err))
+    if (by_llm_tally_errors(tally, elem, &item->tensor, &tries, err))
         return -1;
-    choose_scale(item, errors);
+    choose_scale(item, &tries);
     return 0;
 }
 

@@ -26,6 +26,10 @@ sys.modules["tqdm"].tqdm = None
 import gguf
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from lib import llm_tokenizer, llm_weights
+
 BUILD = ROOT / os.environ.get("BUILD", "build")
 counts = {"passed": 0, "failed": 0}
 
@@ -139,6 +143,48 @@ def check_gguf(folder, rng, alignment):
     expect(ours.read_bytes() == theirs.read_bytes(), f"bytes of a GGUF copy, {alignment}")
 
 
+def split_gguf(whole, target, most):
+    """The same in parts of at most so many tensors."""
+    reader = gguf.GGUFReader(whole)
+    writer = gguf.GGUFWriter(target, "llama", split_max_tensors=most)
+    for field in reader.fields.values():
+        if field.name.startswith("GGUF.") or field.name == "general.architecture":
+            continue
+        sub = field.types[-1] if field.types[0] == gguf.GGUFValueType.ARRAY else None
+        writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=sub)
+    for tensor in reader.tensors:
+        writer.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return sorted(target.parent.glob(f"{target.stem}-*-of-*.gguf"))
+
+
+def check_gguf_parts(folder):
+    """Parts are read as the whole file is, by every command."""
+    whole, parts = folder / "whole.gguf", folder / "parts"
+    llm_weights.write_model(folder / "model")
+    llm_tokenizer.write_tokenizer(folder / "model")
+    parts.mkdir()
+    run("baryon", "llm", "quantize", folder / "model", "-o", whole, "--layout", "gguf", "--scheme",
+        "q4_0", "-q")
+    first = split_gguf(whole, parts / "model.gguf", 5)[0]
+    expect(len(list(parts.iterdir())) > 2, "number of parts")
+    for path in (first, parts):
+        listed = [{t["name"]: (t["type"], t["shape"], t["bytes"]) for t in json.loads(
+            run("baryon", "llm", "inspect", "--json", "--tensors", file))["tensors"]}
+            for file in (path, whole)]
+        expect(listed[0] == listed[1], f"tensors of {path.name}")
+    for what in ("convert", "dequantize"):
+        for source, target in ((first, "of-parts"), (whole, "of-whole")):
+            run("baryon", "llm", what, source, "-o", folder / f"{what}-{target}")
+        results = [{file.name: file.read_bytes() for file in (folder / f"{what}-{target}").iterdir()}
+                   for target in ("of-parts", "of-whole")]
+        expect(results[0] == results[1] and "model.safetensors" in results[0],
+               f"what {what} makes of parts")
+
+
 def main():
     rng = np.random.default_rng(26)
     with tempfile.TemporaryDirectory() as name:
@@ -146,6 +192,7 @@ def main():
         check_safetensors(folder, rng)
         for alignment in (0, 64):
             check_gguf(folder, rng, alignment)
+        check_gguf_parts(folder)
     print(f"{counts['passed']} passed, {counts['failed']} failed")
     return 1 if counts["failed"] else 0
 

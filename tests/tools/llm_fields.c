@@ -34,16 +34,16 @@ static int fill(struct weight *weight, struct baryon_error *err)
 {
     struct by_llm_tensor *tensor = &weight->tensor;
     struct by_llm_range range = {0};
-    double errors[BY_LLM_CANDIDATES] = {0};
+    struct by_llm_tries tries = {0};
     by_llm_look(&range, weight->values, weight->rows * weight->columns);
     by_llm_tensor_scale(tensor, &range);
     if (by_llm_needs_tries(tensor)) {
         struct by_llm_scratch *scratch = by_llm_scratch_open(tensor, err);
         if (!scratch)
             return -1;
-        by_llm_try(tensor, scratch, weight->values, weight->rows, errors);
+        by_llm_try(tensor, scratch, weight->values, weight->rows, &tries);
         by_llm_scratch_close(scratch);
-        by_llm_tensor_choose(tensor, errors);
+        by_llm_tensor_choose(tensor, &tries);
     }
     for (size_t i = 0; i < weight->fields.count; i++)
         if (!(weight->data[i] = by_alloc_zero(weight->fields.at[i].bytes, 1, err)))

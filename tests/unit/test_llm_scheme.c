@@ -299,7 +299,7 @@ static void tally_chooses_as_the_values_do(void **state)
         struct baryon_error err = {0};
         struct by_llm_range range = {0}, counted;
         struct by_llm_tensor tensor;
-        double errors[BY_LLM_CANDIDATES] = {0}, own[BY_LLM_CANDIDATES] = {0};
+        struct by_llm_tries tries = {0}, own = {0};
         init(&tensor, names[n], COLUMNS);
         by_llm_look(&range, values, (size_t)ROWS * COLUMNS);
         assert_true(by_llm_tally_range(&tally, BY_ELEM_BFLOAT16, &counted));
@@ -307,11 +307,13 @@ static void tally_chooses_as_the_values_do(void **state)
         assert_float_equal(counted.max, range.max, 0);
         by_llm_tensor_scale(&tensor, &range);
         struct by_llm_scratch *scratch = by_llm_scratch_open(&tensor, &err);
-        by_llm_try(&tensor, scratch, values, ROWS, errors);
+        by_llm_try(&tensor, scratch, values, ROWS, &tries);
         by_llm_scratch_close(scratch);
-        assert_int_equal(by_llm_tally_errors(&tally, BY_ELEM_BFLOAT16, &tensor, own, &err), 0);
-        for (size_t i = 0; i < tensor.candidate_count; i++)
-            assert_true(fabs(own[i] / errors[i] - 1) < 1e-12);
+        assert_int_equal(by_llm_tally_errors(&tally, BY_ELEM_BFLOAT16, &tensor, &own, &err), 0);
+        for (size_t i = 0; i < tensor.candidate_count; i++) {
+            assert_true(fabs(own.errors[i] / tries.errors[i] - 1) < 1e-12);
+            assert_true(fabs(own.cut[i] - tries.cut[i]) <= 1e-12 * tries.cut[i]);
+        }
         double energy = 0;
         for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
             energy += (double)values[i] * (double)values[i];
@@ -385,6 +387,39 @@ static void halves_have_the_range_of_their_floats(void **state)
         assert_false(by_llm_look_halves(&own, BY_ELEM_BFLOAT16, halves, (size_t)ROWS * COLUMNS));
         halves[77] = kept;
     }
+}
+
+/* One value is far out. Least squared error of the columns that count cuts it off; where nothing
+ * says how much they count, the scale reaches it. */
+static void peaks_are_kept_without_importance(void **state)
+{
+    static float values[ROWS * COLUMNS], importance[COLUMNS];
+    struct baryon_error err = {0};
+    struct by_llm_range range = {0};
+    float scales[2];
+    (void)state;
+    for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
+        values[i] = (float)((i * 2654435761u >> 7) % 2001) / 1000 - 1;
+    values[COLUMNS + 3] = 8;
+    by_llm_look(&range, values, (size_t)ROWS * COLUMNS);
+    for (size_t i = 0; i < COLUMNS; i++)
+        importance[i] = i == 3 ? 0 : 1;
+    for (size_t n = 0; n < 2; n++) {
+        struct by_llm_tensor tensor;
+        struct by_llm_tries tries = {0};
+        init(&tensor, "int8", COLUMNS);
+        tensor.importance = n ? importance : NULL;
+        by_llm_tensor_scale(&tensor, &range);
+        struct by_llm_scratch *scratch = by_llm_scratch_open(&tensor, &err);
+        assert_non_null(scratch);
+        by_llm_try(&tensor, scratch, values, ROWS, &tries);
+        by_llm_scratch_close(scratch);
+        const size_t chosen = by_llm_tensor_choose(&tensor, &tries);
+        assert_float_equal(tensor.scale, tensor.candidates[chosen], 0);
+        scales[n] = tensor.scale;
+    }
+    assert_true(scales[0] * 128 > 7.5f);
+    assert_true(scales[1] * 128 < 4);
 }
 
 /* Every scheme in every layout that accepts it: what is read is what was written, and pieces make
@@ -479,6 +514,7 @@ int main(void)
         cmocka_unit_test(tally_chooses_as_the_values_do),
         cmocka_unit_test(tables_hold_what_rows_become),
         cmocka_unit_test(halves_have_the_range_of_their_floats),
+        cmocka_unit_test(peaks_are_kept_without_importance),
         cmocka_unit_test(layouts_are_read_back),
         cmocka_unit_test(words_hold_codes_in_their_order),
         cmocka_unit_test(layouts_refuse_schemes_without_a_place),

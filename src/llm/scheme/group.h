@@ -37,6 +37,9 @@ double by_llm_weighted_levels(const float *a, const int32_t *levels, int64_t zer
 /* Squared error of a row when the tensor has this scale. */
 double by_llm_int_error(const struct by_llm_tensor *tensor, const float *values, float scale,
                         int64_t zero, struct by_llm_scratch *scratch);
+/* The part of it beyond the greatest and the least level, without importance. */
+double by_llm_int_cut(const struct by_llm_tensor *tensor, const float *values, float scale,
+                      int64_t zero);
 double by_llm_float_error(const struct by_llm_tensor *tensor, const float *values, float scale,
                           struct by_llm_scratch *scratch);
 

@@ -165,15 +165,18 @@ int by_llm_quantize_rows(const struct by_llm_tensor *tensor, struct by_llm_scrat
 }
 
 void by_llm_try(const struct by_llm_tensor *tensor, struct by_llm_scratch *scratch,
-                const float *values, size_t rows, double errors[BY_LLM_CANDIDATES])
+                const float *values, size_t rows, struct by_llm_tries *tries)
 {
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < tensor->candidate_count; i++) {
-            const float *from = values + r * tensor->columns;
-            errors[i] += by_llm_spec_is_int(tensor->spec)
-                             ? by_llm_int_error(tensor, from, tensor->candidates[i],
-                                                tensor->candidate_zeros[i], scratch)
-                             : by_llm_float_error(tensor, from, tensor->candidates[i], scratch);
+            const float *from = values + r * tensor->columns, scale = tensor->candidates[i];
+            if (by_llm_spec_is_int(tensor->spec)) {
+                const int64_t zero = tensor->candidate_zeros[i];
+                tries->errors[i] += by_llm_int_error(tensor, from, scale, zero, scratch);
+                if (!tensor->importance)
+                    tries->cut[i] += by_llm_int_cut(tensor, from, scale, zero);
+            } else
+                tries->errors[i] += by_llm_float_error(tensor, from, scale, scratch);
         }
 }
 

@@ -6,8 +6,8 @@
  * on its neighbours, so rows can be done on any number of threads.
  *
  * What all of a tensor shares is found first: by_llm_look() over all values, in pieces, joined in
- * any order, then by_llm_tensor_scale(). Where that scale is searched for least squared error,
- * by_llm_try() sums the errors of each candidate and by_llm_tensor_choose() takes the best.
+ * any order, then by_llm_tensor_scale(). Where that scale is searched, by_llm_try() sums the errors
+ * of each candidate and by_llm_tensor_choose() takes the best.
  */
 #ifndef BY_LLM_ROWS_H
 #define BY_LLM_ROWS_H
@@ -98,11 +98,24 @@ struct by_llm_scratch *by_llm_scratch_open(const struct by_llm_tensor *tensor,
                                            struct baryon_error *err);
 void by_llm_scratch_close(struct by_llm_scratch *scratch);
 
+/* What each candidate makes of values. */
+struct by_llm_tries {
+    double errors[BY_LLM_CANDIDATES]; /* squared */
+    double cut[BY_LLM_CANDIDATES];    /* squared, of what lies beyond the levels of integers */
+};
+
 bool by_llm_needs_tries(const struct by_llm_tensor *tensor);
-/* Adds the squared errors of each candidate. */
+/* Adds those of rows. */
 void by_llm_try(const struct by_llm_tensor *tensor, struct by_llm_scratch *scratch,
-                const float *values, size_t rows, double errors[BY_LLM_CANDIDATES]);
-void by_llm_tensor_choose(struct by_llm_tensor *tensor, const double errors[BY_LLM_CANDIDATES]);
+                const float *values, size_t rows, struct by_llm_tries *tries);
+void by_llm_tries_join(struct by_llm_tries *into, const struct by_llm_tries *tries);
+/*
+ * The number of the candidate that it takes: the one of least squared error where columns have an
+ * importance, and of floats. Of integers without one, the one of least error + (columns - 1) * cut:
+ * rounding errors spread over the columns, but what is cut off may all lie in the one column whose
+ * inputs are large.
+ */
+size_t by_llm_tensor_choose(struct by_llm_tensor *tensor, const struct by_llm_tries *tries);
 
 /* Memory for codes and scales of rows. */
 int by_llm_coded_open(struct by_llm_coded *coded, const struct by_llm_tensor *tensor, size_t rows,

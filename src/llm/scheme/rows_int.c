@@ -189,3 +189,18 @@ double by_llm_int_error(const struct by_llm_tensor *tensor, const float *values,
         .values = values, .importance = tensor->importance, .levels = scratch->levels};
     return span_error(tensor, &span, scale, zero, INFINITY);
 }
+
+double by_llm_int_cut(const struct by_llm_tensor *tensor, const float *values, float scale,
+                      int64_t zero)
+{
+    const struct by_weight_grid grid = grid_of(tensor, scale, zero);
+    const float low = grid.low * scale, high = grid.high * scale;
+    float min, max;
+    double sum = 0;
+    by_weight_path_chosen()->extremes(values, tensor->columns, &min, &max);
+    for (size_t i = 0; i < tensor->columns && (min < low || max > high); i++) {
+        const double beyond = (double)fmaxf(fmaxf(values[i] - high, low - values[i]), 0);
+        sum += beyond * beyond;
+    }
+    return sum;
+}

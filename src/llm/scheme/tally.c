@@ -94,19 +94,23 @@ static int list_values(struct listed *listed, const struct by_llm_tally *tally, 
     return 0;
 }
 
-static double int_error(const struct listed *listed, const struct by_llm_tensor *tensor,
-                        float scale, int64_t zero)
+static void try_ints(const struct listed *listed, const struct by_llm_tensor *tensor,
+                     size_t candidate, struct by_llm_tries *tries)
 {
+    const float scale = tensor->candidates[candidate];
+    const int64_t zero = tensor->candidate_zeros[candidate];
     const struct by_dtype *dtype = tensor->spec->dtype;
     const struct by_weight_grid grid = {
         .scale = scale, .low = (float)(dtype->low - zero), .high = (float)(dtype->high - zero)};
-    double sum = 0;
+    const float low = grid.low * scale, high = grid.high * scale;
     by_weight_path_chosen()->round(listed->values, listed->count, &grid, listed->levels);
     for (size_t i = 0; i < listed->count; i++) {
-        const double off = (double)((float)listed->levels[i] * scale - listed->values[i]);
-        sum += off * off * listed->counts[i];
+        const float value = listed->values[i];
+        const double off = (double)((float)listed->levels[i] * scale - value);
+        const double beyond = (double)fmaxf(fmaxf(value - high, low - value), 0);
+        tries->errors[candidate] += off * off * listed->counts[i];
+        tries->cut[candidate] += beyond * beyond * listed->counts[i];
     }
-    return sum;
 }
 
 static double float_error(const struct listed *listed, float scale,
@@ -123,7 +127,7 @@ static double float_error(const struct listed *listed, float scale,
 }
 
 int by_llm_tally_errors(const struct by_llm_tally *tally, int64_t elem,
-                        const struct by_llm_tensor *tensor, double errors[BY_LLM_CANDIDATES],
+                        const struct by_llm_tensor *tensor, struct by_llm_tries *tries,
                         struct baryon_error *err)
 {
     const bool is_int = by_llm_spec_is_int(tensor->spec);
@@ -132,10 +136,12 @@ int by_llm_tally_errors(const struct by_llm_tally *tally, int64_t elem,
     if (!scratch)
         return -1;
     const int failed = list_values(&listed, tally, elem, err);
-    for (size_t i = 0; i < tensor->candidate_count && !failed; i++)
-        errors[i] =
-            is_int ? int_error(&listed, tensor, tensor->candidates[i], tensor->candidate_zeros[i])
-                   : float_error(&listed, tensor->candidates[i], &scratch->grid);
+    for (size_t i = 0; i < tensor->candidate_count && !failed; i++) {
+        if (is_int)
+            try_ints(&listed, tensor, i, tries);
+        else
+            tries->errors[i] += float_error(&listed, tensor->candidates[i], &scratch->grid);
+    }
     by_free(listed.counts);
     by_llm_scratch_close(scratch);
     return failed;

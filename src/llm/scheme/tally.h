@@ -21,9 +21,9 @@ void by_llm_tally_join(struct by_llm_tally *into, const struct by_llm_tally *tal
 bool by_llm_tally_range(const struct by_llm_tally *tally, int64_t elem, struct by_llm_range *range);
 /* The sum of squares. */
 double by_llm_tally_energy(const struct by_llm_tally *tally, int64_t elem);
-/* The squared errors of each candidate. */
+/* Adds what by_llm_try() would of the same values. */
 int by_llm_tally_errors(const struct by_llm_tally *tally, int64_t elem,
-                        const struct by_llm_tensor *tensor, double errors[BY_LLM_CANDIDATES],
+                        const struct by_llm_tensor *tensor, struct by_llm_tries *tries,
                         struct baryon_error *err);
 
 #endif

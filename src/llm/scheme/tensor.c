@@ -155,12 +155,28 @@ bool by_llm_needs_tries(const struct by_llm_tensor *tensor)
            tensor->spec->grain == BY_LLM_TENSOR;
 }
 
-void by_llm_tensor_choose(struct by_llm_tensor *tensor, const double errors[BY_LLM_CANDIDATES])
+void by_llm_tries_join(struct by_llm_tries *into, const struct by_llm_tries *tries)
 {
+    for (size_t i = 0; i < BY_LLM_CANDIDATES; i++) {
+        into->errors[i] += tries->errors[i];
+        into->cut[i] += tries->cut[i];
+    }
+}
+
+size_t by_llm_tensor_choose(struct by_llm_tensor *tensor, const struct by_llm_tries *tries)
+{
+    const bool guess = by_llm_spec_is_int(tensor->spec) && !tensor->importance;
+    const double weight = guess ? (double)(tensor->columns - 1) : 0;
     size_t best = 0;
-    for (size_t i = 1; i < tensor->candidate_count; i++)
-        if (errors[i] < errors[best])
+    double least = tries->errors[0] + weight * tries->cut[0];
+    for (size_t i = 1; i < tensor->candidate_count; i++) {
+        const double own = tries->errors[i] + weight * tries->cut[i];
+        if (own < least) {
+            least = own;
             best = i;
+        }
+    }
     tensor->scale = tensor->candidates[best];
     tensor->zero = tensor->candidate_zeros[best];
+    return best;
 }

@@ -38,10 +38,11 @@ int by_stored_map(struct by_checkpoint *checkpoint, size_t file, const char *nam
     struct by_stored_file *stored = &checkpoint->files[file];
     int fd;
     stored->name = name;
-    stored->path = checkpoint->is_folder ? path_in_folder(checkpoint, name, err) : checkpoint->path;
+    const bool given = !checkpoint->is_folder && !file;
+    stored->path = given ? checkpoint->path : path_in_folder(checkpoint, name, err);
     if (!stored->path)
         return -1;
-    if (!checkpoint->is_folder)
+    if (given)
         return by_mapped_open(&stored->mapped, stored->path, err);
     if (by_open_contained(checkpoint->folder, name, true, &fd, err))
         return -1;

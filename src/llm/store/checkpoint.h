@@ -2,10 +2,10 @@
  * A checkpoint of a language model: named tensors in mapped files, whatever the container.
  *
  * A path is a folder with config.json and *.safetensors (one file, or shards with an index), a
- * single .safetensors file, or a .gguf file. Opening reads headers only; tensors are
- * bytes of mapped files, read when they are asked for. Pages that were read count as resident until
- * by_checkpoint_done() gives them back: ask for a tensor, or for a slab of it, use it, give it
- * back.
+ * single .safetensors file, or a .gguf file or the first of its parts. Opening reads headers only;
+ * tensors are bytes of mapped files, read when they are asked for. Pages that were read count as
+ * resident until by_checkpoint_done() gives them back: ask for a tensor, or for a slab of it, use
+ * it, give it back.
  */
 #ifndef BY_LLM_STORE_CHECKPOINT_H
 #define BY_LLM_STORE_CHECKPOINT_H
@@ -55,7 +55,7 @@ struct by_checkpoint {
     struct by_stored_tensor *tensors; /* by file, then by offset */
     size_t tensor_count;
     const struct by_doc_node *config; /* config.json in the folder; NULL: there is none */
-    struct by_gguf *gguf;             /* metadata of a GGUF file, else NULL */
+    struct by_gguf *gguf;             /* of a GGUF file or its first part, else NULL */
     struct by_map by_name;
     struct by_arena arena;
 };

@@ -15,6 +15,7 @@ struct header {
     struct by_gguf_reader reader;
     struct by_checkpoint *checkpoint;
     struct by_gguf *gguf;
+    size_t file;
     uint64_t tensors, pairs;
 };
 
@@ -136,16 +137,6 @@ static int read_alignment(struct by_gguf *gguf, struct baryon_error *err)
     return 0;
 }
 
-static int check_split(const struct by_gguf *gguf, struct baryon_error *err)
-{
-    uint64_t parts;
-    if (!by_gguf_uint(gguf, "split.count", &parts) || parts < 2)
-        return 0;
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "is one of %" PRIu64 " parts, must be a whole file",
-            parts);
-    return by_err_hint(err, "join them with llama-gguf-split --merge");
-}
-
 static int read_dims(struct header *header, struct by_stored_tensor *tensor,
                      struct baryon_error *err)
 {
@@ -200,7 +191,7 @@ static int read_tensors(struct header *header, struct by_stored_list *list,
 {
     char quoted[BY_QUOTE_MAX];
     for (uint64_t i = 0; i < header->tensors; i++) {
-        struct by_stored_tensor tensor = {0};
+        struct by_stored_tensor tensor = {.file = header->file};
         if (read_name(header, "tensor name", BY_GGUF_NAME_MAX, &tensor.name, err))
             return -1;
         if (read_dims(header, &tensor, err) || read_tensor_type(header, &tensor, err) ||
@@ -214,10 +205,10 @@ static int read_tensors(struct header *header, struct by_stored_list *list,
 }
 
 /* Offsets count from the data until here, from the begin of the file then. */
-static int place_tensors(struct header *header, struct by_stored_list *list,
+static int place_tensors(struct header *header, struct by_stored_list *list, size_t first,
                          struct baryon_error *err)
 {
-    struct by_stored_file *file = &header->checkpoint->files[0];
+    struct by_stored_file *file = &header->checkpoint->files[header->file];
     uint64_t size = file->mapped.size, end = 0, alignment = header->gguf->alignment;
     uint64_t used = (uint64_t)(header->reader.at - file->mapped.bytes);
     char quoted[BY_QUOTE_MAX];
@@ -225,8 +216,8 @@ static int place_tensors(struct header *header, struct by_stored_list *list,
     /* The padding may be missing where there are no data. */
     file->data = file->data < size ? file->data : size;
     uint64_t room = size - file->data;
-    by_stored_sort(list, 0);
-    for (size_t i = 0; i < list->count; i++) {
+    by_stored_sort(list, first);
+    for (size_t i = first; i < list->count; i++) {
         struct by_stored_tensor *tensor = &list->at[i];
         by_quote(quoted, tensor->name);
         if (tensor->offset > room || tensor->bytes > room - tensor->offset) {
@@ -244,29 +235,26 @@ static int place_tensors(struct header *header, struct by_stored_list *list,
         }
         end = tensor->offset + tensor->bytes;
     }
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = first; i < list->count; i++)
         list->at[i].offset += file->data;
     return 0;
 }
 
-int by_gguf_open(struct by_checkpoint *checkpoint, struct by_stored_list *list,
-                 struct baryon_error *err)
+int by_gguf_header(struct by_checkpoint *checkpoint, size_t number, struct by_gguf *gguf,
+                   struct by_stored_list *list, struct baryon_error *err)
 {
-    const struct by_stored_file *file = &checkpoint->files[0];
+    const struct by_stored_file *file = &checkpoint->files[number];
+    const size_t first = list->count;
     struct header header = {
         .reader = {file->mapped.bytes, file->mapped.bytes + file->mapped.size},
         .checkpoint = checkpoint,
-        .gguf = BY_ARENA_NEW(&checkpoint->arena, struct by_gguf, err),
+        .gguf = gguf,
+        .file = number,
     };
-    if (!header.gguf)
-        return -1;
-    checkpoint->container = BY_GGUF;
-    checkpoint->gguf = header.gguf;
-    by_map_init(&header.gguf->by_key);
     if (read_counts(&header, err) || read_pairs(&header, err) || read_alignment(header.gguf, err) ||
-        check_split(header.gguf, err) || read_tensors(&header, list, err)) {
+        read_tensors(&header, list, err)) {
         by_err_file(err, file->path);
         return by_err_offset(err, (uint64_t)(header.reader.at - file->mapped.bytes));
     }
-    return place_tensors(&header, list, err) ? by_err_file(err, file->path) : 0;
+    return place_tensors(&header, list, first, err) ? by_err_file(err, file->path) : 0;
 }

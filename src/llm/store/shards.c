@@ -191,6 +191,22 @@ static int open_named(struct by_checkpoint *checkpoint, const struct by_listing 
     return 0;
 }
 
+/* All *.gguf are parts of one: the name of the first part. */
+static bool first_part(const struct by_listing *listing, const char *name, char *buf, size_t size)
+{
+    size_t stem, other;
+    unsigned part, parts, others;
+    if (!by_gguf_part(name, &stem, &part, &parts) ||
+        !by_gguf_part_name(buf, size, name, stem, 1, parts))
+        return false;
+    for (size_t i = 0; i < listing->count; i++)
+        if (by_has_suffix(listing->names[i], ".gguf") &&
+            (!by_gguf_part(listing->names[i], &other, &part, &others) || other != stem ||
+             others != parts || strncmp(listing->names[i], name, stem) != 0))
+            return false;
+    return true;
+}
+
 static int refuse_folder(const struct by_listing *listing, size_t ggufs, struct baryon_error *err)
 {
     const char *first;
@@ -216,6 +232,7 @@ static int open_listed(struct by_checkpoint *checkpoint, const struct by_listing
                        struct by_stored_list *list, struct baryon_error *err)
 {
     const char *name = NULL, *index = NULL, *gguf = NULL;
+    char first[512];
     size_t count = count_suffix(listing, ".safetensors", &name);
     size_t indices = count_suffix(listing, INDEX_SUFFIX, &index);
     size_t ggufs = count_suffix(listing, ".gguf", &gguf);
@@ -229,6 +246,8 @@ static int open_listed(struct by_checkpoint *checkpoint, const struct by_listing
                           err);
     if (count)
         return open_named(checkpoint, listing, count, list, err);
+    if (ggufs && first_part(listing, gguf, first, sizeof first))
+        return open_gguf_there(checkpoint, first, list, err);
     if (ggufs == 1)
         return open_gguf_there(checkpoint, gguf, list, err);
     return refuse_folder(listing, ggufs, err);

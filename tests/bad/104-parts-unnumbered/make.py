@@ -1,4 +1,4 @@
-"""Makes a file with this defect: split."""
+"""Makes a file with this defect: a part without its number."""
 
 import llm_files as made
 
