@@ -243,7 +243,7 @@ static int find_for_goal(struct by_bits_search *s, uint64_t limit, struct baryon
     return 0;
 }
 
-/* Another choice, by what layers were found to diverge; kept where it is better. */
+/* Another choice, by the parts that layers were found to have; kept where it is better. */
 static int correct_choice(struct by_bits_search *s, uint64_t limit, double *room, bool *better,
                           struct baryon_error *err)
 {
@@ -254,7 +254,7 @@ static int correct_choice(struct by_bits_search *s, uint64_t limit, double *room
     *better = false;
     if (by_bits_trial_path(s, BEST, best, sizeof best, err) ||
         by_bits_trial_path(s, TRIAL, path, sizeof path, err) ||
-        by_bits_shares(s, best, false, room, err))
+        by_bits_shares(s, best, room, room + layers, err))
         return -1;
     by_bits_correct(s, room, room + layers);
     if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) ||
@@ -298,7 +298,7 @@ static int find_for_size(struct by_bits_search *s, uint64_t limit, struct baryon
 
 /* --- Beside it --- */
 
-/* The single type is no larger: where it is better as well, it is what was looked for. */
+/* The single type is within the budget: where it is better as well, it is what was looked for. */
 static int take_single(struct by_bits_search *s, const size_t *chosen, double kl,
                        struct baryon_error *err)
 {
@@ -327,9 +327,12 @@ static int compare_single(struct by_bits_search *s, const struct by_bits_trial *
     return by_bits_measure(s, trial, true, err) || by_bits_trial_remove(s, SINGLE, err) ? -1 : 0;
 }
 
-static int try_single(struct by_bits_search *s, struct baryon_error *err)
+/* A goal asks for the smallest model: there a single type must not be larger than what was chosen.
+ */
+static int try_single(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
 {
-    const size_t type = by_bits_single(s, by_bits_chosen_bytes(s, s->chosen));
+    const uint64_t own = by_bits_chosen_bytes(s, s->chosen);
+    const size_t type = by_bits_single(s, s->options->kl >= 0 ? own : limit);
     size_t *chosen = by_arena_alloc(&s->arena, s->unit_count, sizeof *chosen, err);
     const struct by_bits_trial trial = {chosen, SINGLE, &s->result->single};
     if (!chosen)
@@ -356,7 +359,7 @@ static int judge_best(struct by_bits_search *s, struct baryon_error *err)
         by_arena_alloc(&s->result->arena, s->result->layers, sizeof *s->result->layer_kl, err);
     if (!s->result->layer_kl || by_bits_measure(s, &trial, true, err) ||
         by_bits_trial_path(s, BEST, path, sizeof path, err) ||
-        by_bits_shares(s, path, true, s->result->layer_kl, err))
+        by_bits_shares(s, path, s->result->layer_kl, NULL, err))
         return -1;
     if (s->result->single_wins)
         s->result->single = *chosen;
@@ -364,6 +367,27 @@ static int judge_best(struct by_bits_search *s, struct baryon_error *err)
 }
 
 /* --- What is left --- */
+
+static int list_types(struct by_bits_search *s, struct baryon_error *err)
+{
+    struct by_llm_auto_result *result = s->result;
+    const size_t types = s->type_count, size = types * sizeof(double);
+    result->types = types;
+    result->type_names = by_arena_alloc(&result->arena, types, sizeof *result->type_names, err);
+    double *all = by_arena_alloc(&result->arena, s->linear_count * types, sizeof *all, err);
+    if (!result->type_names || !all)
+        return -1;
+    for (size_t t = 0; t < types; t++) {
+        const char *name = s->types[t].name;
+        result->type_names[t] = by_arena_text(&result->arena, name, strlen(name), err);
+        if (!result->type_names[t])
+            return -1;
+    }
+    memcpy(all, s->predicted, s->linear_count * size);
+    for (size_t i = 0; i < s->linear_count; i++)
+        result->linears[i].by_type = all + i * types;
+    return 0;
+}
 
 static int list_results(struct by_bits_search *s, struct baryon_error *err)
 {
@@ -386,13 +410,12 @@ static int list_results(struct by_bits_search *s, struct baryon_error *err)
             return -1;
     }
     result->count = s->linear_count;
-    result->types = s->type_count;
     result->length = s->windows.length;
     result->solve_windows = s->windows.solve;
     result->judge_windows = s->windows.judge;
     result->goal = s->options->kl;
     result->layout = s->quantize.layout;
-    return 0;
+    return list_types(s, err);
 }
 
 /* The recipe first, so that a model is never without one. */
@@ -425,7 +448,8 @@ static int run_search(struct by_bits_search *s, struct baryon_error *err)
     return by_bits_predict(s, err) ||
                    (s->options->kl >= 0 ? find_for_goal(s, limit, err)
                                         : find_for_size(s, limit, err)) ||
-                   try_single(s, err) || judge_best(s, err) || list_results(s, err) || leave(s, err)
+                   try_single(s, limit, err) || judge_best(s, err) || list_results(s, err) ||
+                   leave(s, err)
                ? -1
                : 0;
 }

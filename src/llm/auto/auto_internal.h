@@ -89,11 +89,12 @@ int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_er
 /* Layers between those that were probed get what lies between; released in any case. */
 void by_bits_probe_close(struct by_bits_search *s);
 /* The divergence with each of the decoder's layers of a quantized model alone, in windows that
- * judge or choose. */
-int by_bits_shares(struct by_bits_search *s, const char *path, bool judges, double *kl,
+ * judge. With `without`, room for as many: each layer's part in what the model diverges, in windows
+ * that choose. */
+int by_bits_shares(struct by_bits_search *s, const char *path, double *kl, double *without,
                    struct baryon_error *err);
 
-/* Factors of each layer are corrected by what it diverges alone in a model of s->chosen; room: for
+/* Factors of each layer are corrected by its part in what a model of s->chosen diverges; room: for
  * as many. */
 void by_bits_correct(struct by_bits_search *s, const double *kl, double *room);
 /* Predictions from errors and factors. */
