@@ -13,8 +13,6 @@
 #define NEAR        0.92 /* of a goal: a model that needs this share of it is good enough */
 #define AIM         0.97 /* of a goal: what is predicted for the next trial */
 #define TRIAL       "trial"
-#define BEST        "best"
-#define SINGLE      "uniform"
 
 void by_bits_tell(const struct by_bits_search *s, const char *stage, size_t done, size_t all)
 {
@@ -145,10 +143,10 @@ static void choose_probe_type(struct by_bits_search *s, uint64_t limit)
 
 /* --- The model --- */
 
-static int try_choice(struct by_bits_search *s, const struct by_bits_trial *trial, bool judges,
-                      struct baryon_error *err)
+int by_bits_try(struct by_bits_search *s, const struct by_bits_trial *trial,
+                struct baryon_error *err)
 {
-    return by_bits_quantize(s, trial, err) || by_bits_measure(s, trial, judges, err) ? -1 : 0;
+    return by_bits_quantize(s, trial, err) || by_bits_measure(s, trial, false, err) ? -1 : 0;
 }
 
 /* The least size of which so much is predicted. */
@@ -189,9 +187,9 @@ static int keep_trial(struct by_bits_search *s, struct goal_state *g,
     char from[4096], to[4096];
     if (!is_better(g, measured->kl.mean, meets))
         return by_bits_trial_remove(s, TRIAL, err);
-    if (by_bits_trial_remove(s, BEST, err) ||
+    if (by_bits_trial_remove(s, BY_BITS_BEST, err) ||
         by_bits_trial_path(s, TRIAL, from, sizeof from, err) ||
-        by_bits_trial_path(s, BEST, to, sizeof to, err) || by_rename_folder(from, to, err))
+        by_bits_trial_path(s, BY_BITS_BEST, to, sizeof to, err) || by_rename_folder(from, to, err))
         return -1;
     memcpy(g->kept, s->chosen, s->unit_count * sizeof *g->kept);
     g->best_kl = measured->kl.mean;
@@ -213,7 +211,7 @@ static int reach_goal(struct by_bits_search *s, uint64_t limit, struct goal_stat
     for (size_t i = 0; i < TRIALS; i++) {
         uint64_t size;
         if (size_for(s, AIM * goal / g->rate, g->low, g->high, &size, err) ||
-            try_choice(s, &trial, false, err))
+            by_bits_try(s, &trial, err))
             return -1;
         const double own = measured.kl.mean;
         const bool meets = own <= goal;
@@ -252,19 +250,18 @@ static int correct_choice(struct by_bits_search *s, uint64_t limit, double *room
     const struct by_bits_trial trial = {s->chosen, TRIAL, &measured};
     char best[4096], path[4096];
     *better = false;
-    if (by_bits_trial_path(s, BEST, best, sizeof best, err) ||
+    if (by_bits_trial_path(s, BY_BITS_BEST, best, sizeof best, err) ||
         by_bits_trial_path(s, TRIAL, path, sizeof path, err) ||
         by_bits_shares(s, best, room, room + layers, err))
         return -1;
     by_bits_correct(s, room, room + layers);
-    if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) ||
-        try_choice(s, &trial, false, err))
+    if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
         return -1;
     *better = measured.kl.mean < s->result->reached;
     if (!*better)
         return by_bits_trial_remove(s, TRIAL, err);
     s->result->reached = measured.kl.mean;
-    return by_bits_trial_remove(s, BEST, err) || by_rename_folder(path, best, err) ? -1 : 0;
+    return by_bits_trial_remove(s, BY_BITS_BEST, err) || by_rename_folder(path, best, err) ? -1 : 0;
 }
 
 static int correct_choices(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
@@ -289,8 +286,8 @@ static int correct_choices(struct by_bits_search *s, uint64_t limit, struct bary
 static int find_for_size(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
 {
     struct by_llm_auto_measured measured = {0};
-    const struct by_bits_trial trial = {s->chosen, BEST, &measured};
-    if (by_bits_choose(s, limit, err) || try_choice(s, &trial, false, err))
+    const struct by_bits_trial trial = {s->chosen, BY_BITS_BEST, &measured};
+    if (by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
         return -1;
     s->result->reached = measured.kl.mean;
     return correct_choices(s, limit, err);
@@ -298,57 +295,9 @@ static int find_for_size(struct by_bits_search *s, uint64_t limit, struct baryon
 
 /* --- Beside it --- */
 
-/* The single type is within the budget: where it is better as well, it is what was looked for. */
-static int take_single(struct by_bits_search *s, const size_t *chosen, double kl,
-                       struct baryon_error *err)
-{
-    char from[4096], to[4096];
-    memcpy(s->chosen, chosen, s->unit_count * sizeof *chosen);
-    s->result->reached = kl;
-    s->result->missed = s->options->kl >= 0 && kl > s->options->kl;
-    s->result->single_wins = true;
-    return by_bits_trial_remove(s, BEST, err) ||
-                   by_bits_trial_path(s, SINGLE, from, sizeof from, err) ||
-                   by_bits_trial_path(s, BEST, to, sizeof to, err) ||
-                   by_rename_folder(from, to, err)
-               ? -1
-               : 0;
-}
-
-static int compare_single(struct by_bits_search *s, const struct by_bits_trial *trial,
-                          struct baryon_error *err)
-{
-    const struct by_llm_quantized kept = s->result->quantized;
-    if (try_choice(s, trial, false, err))
-        return -1;
-    if (trial->measured->kl.mean < s->result->reached)
-        return take_single(s, trial->chosen, trial->measured->kl.mean, err);
-    s->result->quantized = kept;
-    return by_bits_measure(s, trial, true, err) || by_bits_trial_remove(s, SINGLE, err) ? -1 : 0;
-}
-
-/* A goal asks for the smallest model: there a single type must not be larger than what was chosen.
- */
-static int try_single(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
-{
-    const uint64_t own = by_bits_chosen_bytes(s, s->chosen);
-    const size_t type = by_bits_single(s, s->options->kl >= 0 ? own : limit);
-    size_t *chosen = by_arena_alloc(&s->arena, s->unit_count, sizeof *chosen, err);
-    const struct by_bits_trial trial = {chosen, SINGLE, &s->result->single};
-    if (!chosen)
-        return -1;
-    if (type == SIZE_MAX || s->options->no_uniform)
-        return 0;
-    for (size_t u = 0; u < s->unit_count; u++)
-        chosen[u] = type;
-    s->result->uniform =
-        by_arena_text(&s->result->arena, s->types[type].name, strlen(s->types[type].name), err);
-    return s->result->uniform ? compare_single(s, &trial, err) : -1;
-}
-
 static int judge_best(struct by_bits_search *s, struct baryon_error *err)
 {
-    const struct by_bits_trial trial = {s->chosen, BEST, &s->result->chosen};
+    const struct by_bits_trial trial = {s->chosen, BY_BITS_BEST, &s->result->chosen};
     char path[4096];
     struct by_llm_auto_measured *chosen = &s->result->chosen;
     chosen->bytes = by_bits_chosen_bytes(s, s->chosen);
@@ -358,7 +307,7 @@ static int judge_best(struct by_bits_search *s, struct baryon_error *err)
     s->result->layer_kl =
         by_arena_alloc(&s->result->arena, s->result->layers, sizeof *s->result->layer_kl, err);
     if (!s->result->layer_kl || by_bits_measure(s, &trial, true, err) ||
-        by_bits_trial_path(s, BEST, path, sizeof path, err) ||
+        by_bits_trial_path(s, BY_BITS_BEST, path, sizeof path, err) ||
         by_bits_shares(s, path, s->result->layer_kl, NULL, err))
         return -1;
     if (s->result->single_wins)
@@ -430,7 +379,7 @@ static int leave(struct by_bits_search *s, struct baryon_error *err)
     by_str_init(&text);
     int status = !s->result->recipe || by_bits_recipe(s, &text, err) ||
                  by_write_file(path, text.text, text.size, 0, err) ||
-                 by_bits_trial_path(s, BEST, best, sizeof best, err) ||
+                 by_bits_trial_path(s, BY_BITS_BEST, best, sizeof best, err) ||
                  by_rename_folder(best, s->out, err);
     by_str_release(&text);
     return status ? -1 : 0;
@@ -448,8 +397,9 @@ static int run_search(struct by_bits_search *s, struct baryon_error *err)
     return by_bits_predict(s, err) ||
                    (s->options->kl >= 0 ? find_for_goal(s, limit, err)
                                         : find_for_size(s, limit, err)) ||
-                   try_single(s, limit, err) || judge_best(s, err) || list_results(s, err) ||
-                   leave(s, err)
+                   by_bits_try_singles(
+                       s, s->options->kl >= 0 ? by_bits_chosen_bytes(s, s->chosen) : limit, err) ||
+                   judge_best(s, err) || list_results(s, err) || leave(s, err)
                ? -1
                : 0;
 }

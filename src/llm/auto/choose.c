@@ -64,24 +64,6 @@ void by_bits_correct(struct by_bits_search *s, const double *kl, double *room)
             s->factor[i * BY_BITS_KINDS + k] *= kl[i] / measured / (room[i] / predicted);
 }
 
-size_t by_bits_single(const struct by_bits_search *s, uint64_t bytes)
-{
-    size_t best = SIZE_MAX;
-    double least = INFINITY;
-    for (size_t t = 0; t < s->type_count; t++) {
-        double sum = 0;
-        if (by_bits_bytes_of_type(s, t) > bytes)
-            continue;
-        for (size_t i = 0; i < s->linear_count; i++)
-            sum += s->predicted[i * s->type_count + t];
-        if (sum < least) {
-            least = sum;
-            best = t;
-        }
-    }
-    return best;
-}
-
 /* The types that a unit can have, as choices; `types` says which they are. */
 static size_t list_choices(const struct by_bits_search *s, size_t unit,
                            struct by_budget_choice *choices, size_t *types)
