@@ -86,6 +86,32 @@ def write_safetensors(path, tensors):
             file.write(np.ascontiguousarray(values, np.float32).tobytes())
 
 
+def in_bf16(base, out):
+    """The model as checkpoints come: scales of a bf16 model are bf16."""
+    import json, shutil, struct
+    if os.path.exists(f"{out}/config.json"):
+        return out
+    os.makedirs(out, exist_ok=True)
+    header, parts, at = {}, [], 0
+    for name, values in read_safetensors(f"{base}/model.safetensors").items():
+        bits = np.ascontiguousarray(values).view(np.uint32)
+        parts.append(((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16))
+        header[name] = {"dtype": "BF16", "shape": list(values.shape), "data_offsets": [at, at + parts[-1].nbytes]}
+        at += parts[-1].nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(f"{out}/model.safetensors", "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for part in parts:
+            file.write(part.tobytes())
+    for name in os.listdir(base):
+        if name.startswith("tokenizer"):
+            shutil.copy(f"{base}/{name}", out)
+    config = json.load(open(f"{base}/config.json"))
+    json.dump({**config, "torch_dtype": "bfloat16"}, open(f"{out}/config.json", "w"))
+    return out
+
+
 def disguise(tensors, layers, heads, kv_heads, width, seed=3):
     """Permutes and scales channels; each is undone where the channel comes from."""
     rng = np.random.default_rng(seed)

@@ -108,6 +108,7 @@ SCHEMES = {
     "weight=OCP_MXFP4Spec(), input_tensors=OCP_MXFP6E2M3Spec()": ("mxfp4_mxfp6_e2m3", None),
     "weight=OCP_MXFP4Spec(), input_tensors=FP8E4M3PerTensorSpec()": ("mxfp4_fp8", None),
     "weight=OCP_MXFP8E5M2Spec()": ("mxfp8_e5m2", None),
+    "weight=OCP_MXFP6E2M3Spec()": ("mxfp6_e2m3_weight_only", None),
     "weight=OCP_MXINT8Spec()": ("mxint8", None),
     "weight=Float16Spec()": ("fp16", None),
     "weight=FP4PerGroupSpec(group_size=32, scale_format='e8m0')": ("mxfp4_weight_only", None),

@@ -13,8 +13,6 @@
 #define NEAR        0.92 /* of a goal: a model that needs this share of it is good enough */
 #define AIM         0.97 /* of a goal: what is predicted for the next trial */
 #define TRIAL       "trial"
-#define BEST        "best"
-#define SINGLE      "uniform"
 
 void by_bits_tell(const struct by_bits_search *s, const char *stage, size_t done, size_t all)
 {
@@ -145,10 +143,10 @@ static void choose_probe_type(struct by_bits_search *s, uint64_t limit)
 
 /* --- The model --- */
 
-static int try_choice(struct by_bits_search *s, const struct by_bits_trial *trial, bool judges,
-                      struct baryon_error *err)
+int by_bits_try(struct by_bits_search *s, const struct by_bits_trial *trial,
+                struct baryon_error *err)
 {
-    return by_bits_quantize(s, trial, err) || by_bits_measure(s, trial, judges, err) ? -1 : 0;
+    return by_bits_quantize(s, trial, err) || by_bits_measure(s, trial, false, err) ? -1 : 0;
 }
 
 /* The least size of which so much is predicted. */
@@ -189,9 +187,9 @@ static int keep_trial(struct by_bits_search *s, struct goal_state *g,
     char from[4096], to[4096];
     if (!is_better(g, measured->kl.mean, meets))
         return by_bits_trial_remove(s, TRIAL, err);
-    if (by_bits_trial_remove(s, BEST, err) ||
+    if (by_bits_trial_remove(s, BY_BITS_BEST, err) ||
         by_bits_trial_path(s, TRIAL, from, sizeof from, err) ||
-        by_bits_trial_path(s, BEST, to, sizeof to, err) || by_rename_folder(from, to, err))
+        by_bits_trial_path(s, BY_BITS_BEST, to, sizeof to, err) || by_rename_folder(from, to, err))
         return -1;
     memcpy(g->kept, s->chosen, s->unit_count * sizeof *g->kept);
     g->best_kl = measured->kl.mean;
@@ -213,7 +211,7 @@ static int reach_goal(struct by_bits_search *s, uint64_t limit, struct goal_stat
     for (size_t i = 0; i < TRIALS; i++) {
         uint64_t size;
         if (size_for(s, AIM * goal / g->rate, g->low, g->high, &size, err) ||
-            try_choice(s, &trial, false, err))
+            by_bits_try(s, &trial, err))
             return -1;
         const double own = measured.kl.mean;
         const bool meets = own <= goal;
@@ -243,7 +241,7 @@ static int find_for_goal(struct by_bits_search *s, uint64_t limit, struct baryon
     return 0;
 }
 
-/* Another choice, by what layers were found to diverge; kept where it is better. */
+/* Another choice, by the parts that layers were found to have; kept where it is better. */
 static int correct_choice(struct by_bits_search *s, uint64_t limit, double *room, bool *better,
                           struct baryon_error *err)
 {
@@ -252,19 +250,18 @@ static int correct_choice(struct by_bits_search *s, uint64_t limit, double *room
     const struct by_bits_trial trial = {s->chosen, TRIAL, &measured};
     char best[4096], path[4096];
     *better = false;
-    if (by_bits_trial_path(s, BEST, best, sizeof best, err) ||
+    if (by_bits_trial_path(s, BY_BITS_BEST, best, sizeof best, err) ||
         by_bits_trial_path(s, TRIAL, path, sizeof path, err) ||
-        by_bits_shares(s, best, false, room, err))
+        by_bits_shares(s, best, room, room + layers, err))
         return -1;
     by_bits_correct(s, room, room + layers);
-    if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) ||
-        try_choice(s, &trial, false, err))
+    if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
         return -1;
     *better = measured.kl.mean < s->result->reached;
     if (!*better)
         return by_bits_trial_remove(s, TRIAL, err);
     s->result->reached = measured.kl.mean;
-    return by_bits_trial_remove(s, BEST, err) || by_rename_folder(path, best, err) ? -1 : 0;
+    return by_bits_trial_remove(s, BY_BITS_BEST, err) || by_rename_folder(path, best, err) ? -1 : 0;
 }
 
 static int correct_choices(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
@@ -289,8 +286,8 @@ static int correct_choices(struct by_bits_search *s, uint64_t limit, struct bary
 static int find_for_size(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
 {
     struct by_llm_auto_measured measured = {0};
-    const struct by_bits_trial trial = {s->chosen, BEST, &measured};
-    if (by_bits_choose(s, limit, err) || try_choice(s, &trial, false, err))
+    const struct by_bits_trial trial = {s->chosen, BY_BITS_BEST, &measured};
+    if (by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
         return -1;
     s->result->reached = measured.kl.mean;
     return correct_choices(s, limit, err);
@@ -298,54 +295,9 @@ static int find_for_size(struct by_bits_search *s, uint64_t limit, struct baryon
 
 /* --- Beside it --- */
 
-/* The single type is no larger: where it is better as well, it is what was looked for. */
-static int take_single(struct by_bits_search *s, const size_t *chosen, double kl,
-                       struct baryon_error *err)
-{
-    char from[4096], to[4096];
-    memcpy(s->chosen, chosen, s->unit_count * sizeof *chosen);
-    s->result->reached = kl;
-    s->result->missed = s->options->kl >= 0 && kl > s->options->kl;
-    s->result->single_wins = true;
-    return by_bits_trial_remove(s, BEST, err) ||
-                   by_bits_trial_path(s, SINGLE, from, sizeof from, err) ||
-                   by_bits_trial_path(s, BEST, to, sizeof to, err) ||
-                   by_rename_folder(from, to, err)
-               ? -1
-               : 0;
-}
-
-static int compare_single(struct by_bits_search *s, const struct by_bits_trial *trial,
-                          struct baryon_error *err)
-{
-    const struct by_llm_quantized kept = s->result->quantized;
-    if (try_choice(s, trial, false, err))
-        return -1;
-    if (trial->measured->kl.mean < s->result->reached)
-        return take_single(s, trial->chosen, trial->measured->kl.mean, err);
-    s->result->quantized = kept;
-    return by_bits_measure(s, trial, true, err) || by_bits_trial_remove(s, SINGLE, err) ? -1 : 0;
-}
-
-static int try_single(struct by_bits_search *s, struct baryon_error *err)
-{
-    const size_t type = by_bits_single(s, by_bits_chosen_bytes(s, s->chosen));
-    size_t *chosen = by_arena_alloc(&s->arena, s->unit_count, sizeof *chosen, err);
-    const struct by_bits_trial trial = {chosen, SINGLE, &s->result->single};
-    if (!chosen)
-        return -1;
-    if (type == SIZE_MAX || s->options->no_uniform)
-        return 0;
-    for (size_t u = 0; u < s->unit_count; u++)
-        chosen[u] = type;
-    s->result->uniform =
-        by_arena_text(&s->result->arena, s->types[type].name, strlen(s->types[type].name), err);
-    return s->result->uniform ? compare_single(s, &trial, err) : -1;
-}
-
 static int judge_best(struct by_bits_search *s, struct baryon_error *err)
 {
-    const struct by_bits_trial trial = {s->chosen, BEST, &s->result->chosen};
+    const struct by_bits_trial trial = {s->chosen, BY_BITS_BEST, &s->result->chosen};
     char path[4096];
     struct by_llm_auto_measured *chosen = &s->result->chosen;
     chosen->bytes = by_bits_chosen_bytes(s, s->chosen);
@@ -355,8 +307,8 @@ static int judge_best(struct by_bits_search *s, struct baryon_error *err)
     s->result->layer_kl =
         by_arena_alloc(&s->result->arena, s->result->layers, sizeof *s->result->layer_kl, err);
     if (!s->result->layer_kl || by_bits_measure(s, &trial, true, err) ||
-        by_bits_trial_path(s, BEST, path, sizeof path, err) ||
-        by_bits_shares(s, path, true, s->result->layer_kl, err))
+        by_bits_trial_path(s, BY_BITS_BEST, path, sizeof path, err) ||
+        by_bits_shares(s, path, s->result->layer_kl, NULL, err))
         return -1;
     if (s->result->single_wins)
         s->result->single = *chosen;
@@ -364,6 +316,27 @@ static int judge_best(struct by_bits_search *s, struct baryon_error *err)
 }
 
 /* --- What is left --- */
+
+static int list_types(struct by_bits_search *s, struct baryon_error *err)
+{
+    struct by_llm_auto_result *result = s->result;
+    const size_t types = s->type_count, size = types * sizeof(double);
+    result->types = types;
+    result->type_names = by_arena_alloc(&result->arena, types, sizeof *result->type_names, err);
+    double *all = by_arena_alloc(&result->arena, s->linear_count * types, sizeof *all, err);
+    if (!result->type_names || !all)
+        return -1;
+    for (size_t t = 0; t < types; t++) {
+        const char *name = s->types[t].name;
+        result->type_names[t] = by_arena_text(&result->arena, name, strlen(name), err);
+        if (!result->type_names[t])
+            return -1;
+    }
+    memcpy(all, s->predicted, s->linear_count * size);
+    for (size_t i = 0; i < s->linear_count; i++)
+        result->linears[i].by_type = all + i * types;
+    return 0;
+}
 
 static int list_results(struct by_bits_search *s, struct baryon_error *err)
 {
@@ -386,13 +359,12 @@ static int list_results(struct by_bits_search *s, struct baryon_error *err)
             return -1;
     }
     result->count = s->linear_count;
-    result->types = s->type_count;
     result->length = s->windows.length;
     result->solve_windows = s->windows.solve;
     result->judge_windows = s->windows.judge;
     result->goal = s->options->kl;
     result->layout = s->quantize.layout;
-    return 0;
+    return list_types(s, err);
 }
 
 /* The recipe first, so that a model is never without one. */
@@ -407,7 +379,7 @@ static int leave(struct by_bits_search *s, struct baryon_error *err)
     by_str_init(&text);
     int status = !s->result->recipe || by_bits_recipe(s, &text, err) ||
                  by_write_file(path, text.text, text.size, 0, err) ||
-                 by_bits_trial_path(s, BEST, best, sizeof best, err) ||
+                 by_bits_trial_path(s, BY_BITS_BEST, best, sizeof best, err) ||
                  by_rename_folder(best, s->out, err);
     by_str_release(&text);
     return status ? -1 : 0;
@@ -425,7 +397,9 @@ static int run_search(struct by_bits_search *s, struct baryon_error *err)
     return by_bits_predict(s, err) ||
                    (s->options->kl >= 0 ? find_for_goal(s, limit, err)
                                         : find_for_size(s, limit, err)) ||
-                   try_single(s, err) || judge_best(s, err) || list_results(s, err) || leave(s, err)
+                   by_bits_try_singles(
+                       s, s->options->kl >= 0 ? by_bits_chosen_bytes(s, s->chosen) : limit, err) ||
+                   judge_best(s, err) || list_results(s, err) || leave(s, err)
                ? -1
                : 0;
 }

@@ -45,6 +45,7 @@ struct by_llm_auto_linear {
     const char *layer, *type;
     double bits;
     double predicted; /* divergence, by itself */
+    double *by_type;  /* the same in each type; infinite: not possible */
     size_t decoder;   /* the decoder's layer that it is in */
 };
 
@@ -69,8 +70,9 @@ struct by_llm_auto_result {
     uint64_t rest;     /* bytes of other tensors */
     uint64_t length, solve_windows, judge_windows;
     size_t types, trials;
-    bool missed;    /* a goal */
-    double reached; /* divergence on the windows that choose */
+    const char **type_names; /* [types] */
+    bool missed;             /* a goal */
+    double reached;          /* divergence on the windows that choose */
     double goal;
     struct by_llm_quantized quantized;
     const char *recipe; /* path */

@@ -8,6 +8,7 @@
  *   probe.c     what errors count
  *   choose.c    types within a size
  *   trial.c     quantizing and measuring
+ *   single.c    single types beside it
  *   recipe.c    what llm quantize reads
  */
 #ifndef BY_LLM_AUTO_INTERNAL_H
@@ -89,19 +90,18 @@ int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_er
 /* Layers between those that were probed get what lies between; released in any case. */
 void by_bits_probe_close(struct by_bits_search *s);
 /* The divergence with each of the decoder's layers of a quantized model alone, in windows that
- * judge or choose. */
-int by_bits_shares(struct by_bits_search *s, const char *path, bool judges, double *kl,
+ * judge. With `without`, room for as many: each layer's part in what the model diverges, in windows
+ * that choose. */
+int by_bits_shares(struct by_bits_search *s, const char *path, double *kl, double *without,
                    struct baryon_error *err);
 
-/* Factors of each layer are corrected by what it diverges alone in a model of s->chosen; room: for
+/* Factors of each layer are corrected by its part in what a model of s->chosen diverges; room: for
  * as many. */
 void by_bits_correct(struct by_bits_search *s, const double *kl, double *room);
 /* Predictions from errors and factors. */
 int by_bits_predict(struct by_bits_search *s, struct baryon_error *err);
 /* The smallest or greatest type of each unit. */
 void by_bits_extreme(const struct by_bits_search *s, bool greatest, size_t *chosen);
-/* The best single type within bytes of linears; SIZE_MAX: none. */
-size_t by_bits_single(const struct by_bits_search *s, uint64_t bytes);
 /* Fills s->chosen. */
 int by_bits_choose(struct by_bits_search *s, uint64_t bytes, struct baryon_error *err);
 uint64_t by_bits_chosen_bytes(const struct by_bits_search *s, const size_t *chosen);
@@ -122,6 +122,14 @@ int by_bits_quantize(struct by_bits_search *s, const struct by_bits_trial *trial
 /* Measures it: on the windows that choose, or on those that judge. */
 int by_bits_measure(struct by_bits_search *s, const struct by_bits_trial *trial, bool judges,
                     struct baryon_error *err);
+/* Both, on windows that choose. */
+int by_bits_try(struct by_bits_search *s, const struct by_bits_trial *trial,
+                struct baryon_error *err);
+/* Single types within bytes of linears that may be better than the best model; where one is, it
+ * becomes the best. */
+int by_bits_try_singles(struct by_bits_search *s, uint64_t bytes, struct baryon_error *err);
+/* Name of the model that is kept. */
+#define BY_BITS_BEST "best"
 /* Its path, whose memory is buf's. */
 int by_bits_trial_path(const struct by_bits_search *s, const char *name, char *buf, size_t size,
                        struct baryon_error *err);

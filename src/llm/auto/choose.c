@@ -52,6 +52,7 @@ static double predict_layers(const struct by_bits_search *s, double *layers)
     return sum;
 }
 
+/* Probes and parts are both measured, on few tokens: neither is believed more than the other. */
 void by_bits_correct(struct by_bits_search *s, const double *kl, double *room)
 {
     const size_t layers = s->calibrated.decoder.layers;
@@ -61,25 +62,7 @@ void by_bits_correct(struct by_bits_search *s, const double *kl, double *room)
         measured += kl[i];
     for (size_t i = 0; i < layers && measured > 0 && predicted > 0; i++)
         for (size_t k = 0; k < BY_BITS_KINDS && kl[i] > 0 && room[i] > 0; k++)
-            s->factor[i * BY_BITS_KINDS + k] *= kl[i] / measured / (room[i] / predicted);
-}
-
-size_t by_bits_single(const struct by_bits_search *s, uint64_t bytes)
-{
-    size_t best = SIZE_MAX;
-    double least = INFINITY;
-    for (size_t t = 0; t < s->type_count; t++) {
-        double sum = 0;
-        if (by_bits_bytes_of_type(s, t) > bytes)
-            continue;
-        for (size_t i = 0; i < s->linear_count; i++)
-            sum += s->predicted[i * s->type_count + t];
-        if (sum < least) {
-            least = sum;
-            best = t;
-        }
-    }
-    return best;
+            s->factor[i * BY_BITS_KINDS + k] *= sqrt(kl[i] / measured / (room[i] / predicted));
 }
 
 /* The types that a unit can have, as choices; `types` says which they are. */

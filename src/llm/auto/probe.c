@@ -11,11 +11,12 @@
 /* Windows of the float model, and beside them copies of their states on which a part is rounded. */
 struct probing {
     struct by_bits_search *s;
-    const struct by_decoder *decoder;
+    const struct by_decoder *reference; /* the float model */
+    const struct by_decoder *decoder;   /* what walks: the float model, or a quantized one */
     const uint32_t *ids;
     size_t windows, length, tokens; /* tokens: windows * length */
     struct by_decoder_run end;      /* the float model behind its last layer */
-    struct by_decoder_run walk;     /* the float model on its way */
+    struct by_decoder_run walk;     /* the decoder on its way */
     struct by_decoder_run copies;   /* `count` times the windows */
     size_t count, most;
     double *kl;   /* [count]: sums */
@@ -118,7 +119,7 @@ static int open_probing(struct probing *p, size_t most, struct baryon_error *err
     p->tokens = p->windows * p->length;
     p->most = most;
     p->pieces = p->windows * ((p->length + TOKENS_AT_ONCE - 1) / TOKENS_AT_ONCE);
-    if (by_decoder_begin(&p->end, p->decoder, p->ids, p->windows, p->length, pool, err) ||
+    if (by_decoder_begin(&p->end, p->reference, p->ids, p->windows, p->length, pool, err) ||
         by_decoder_begin(&p->walk, p->decoder, p->ids, p->windows, p->length, pool, err))
         return -1;
     p->copies = (struct by_decoder_run){
@@ -298,6 +299,7 @@ static struct probing probing_of(struct by_bits_search *s)
     const struct by_bits_windows *w = &s->windows;
     const size_t wanted = (size_t)s->options->probe_windows;
     return (struct probing){.s = s,
+                            .reference = &s->calibrated.decoder,
                             .decoder = &s->calibrated.decoder,
                             .ids = w->choose_ids,
                             .windows = wanted && wanted < w->choose ? wanted : w->choose,
@@ -351,16 +353,24 @@ void by_bits_probe_close(struct by_bits_search *s)
         fill_between(s, k);
 }
 
-/* --- Each layer of a quantized model, alone --- */
+/* --- Each layer of a quantized model --- */
 
-static int share_layers(struct probing *p, struct by_decoder_run *other, double *kl,
-                        struct baryon_error *err)
+/* The divergence where each layer in turn is that of the other decoder; and, where asked, of the
+ * decoder itself. */
+static int exchange_layers(struct probing *p, struct by_decoder_run *other, double *kl, double *own,
+                           struct baryon_error *err)
 {
     const size_t layers = p->decoder->layers;
     if (open_probing(p, 1, err) ||
         by_decoder_begin(other, other->decoder, p->ids, 1, 1, p->s->pool, err))
         return -1;
     p->count = 1;
+    if (own) {
+        if (by_decoder_load(&p->walk, 0, err) || pass_copy(p, 0, 0, &p->walk.loaded, err) ||
+            finish_copies(p, 0, err))
+            return -1;
+        *own = p->kl[0];
+    }
     for (size_t i = 0; i < layers; i++) {
         by_bits_tell(p->s, "measure layers", i, layers);
         if (by_decoder_load(other, i, err) || pass_copy(p, 0, i, &other->loaded, err) ||
@@ -371,19 +381,46 @@ static int share_layers(struct probing *p, struct by_decoder_run *other, double 
     return 0;
 }
 
-int by_bits_shares(struct by_bits_search *s, const char *path, bool judges, double *kl,
-                   struct baryon_error *err)
+/* One decoder with layers of the other. */
+static int exchange(struct by_bits_search *s, bool judges, const struct by_decoder *decoder,
+                    const struct by_decoder *other, double *kl, double *own,
+                    struct baryon_error *err)
 {
     struct probing probing = probing_of(s);
+    struct by_decoder_run run = {.decoder = other};
+    probing.decoder = decoder;
+    probing.ids = judges ? s->windows.judge_ids : s->windows.choose_ids;
+    const int status = exchange_layers(&probing, &run, kl, own, err);
+    close_probing(&probing);
+    by_decoder_end(&run);
+    return status;
+}
+
+/* Errors of layers meet at the output, where those of later layers make up for earlier ones. To
+ * second order the divergence is a square form of their sum, and what a layer adds alone, and what
+ * goes when it alone becomes the float model's, are its square with and without twice its products
+ * with all others: the mean of both is its part, and parts sum to the whole. A choice that makes up
+ * for less must not cost much, so that a part is at least a quarter of what the layer adds alone.
+ */
+static void take_parts(double *kl, const double *without, double whole, size_t layers)
+{
+    for (size_t i = 0; i < layers; i++)
+        kl[i] = fmax((kl[i] + whole - without[i]) / 2, kl[i] / 4);
+}
+
+int by_bits_shares(struct by_bits_search *s, const char *path, double *kl, double *without,
+                   struct baryon_error *err)
+{
+    const struct by_decoder *reference = &s->calibrated.decoder;
     struct by_llm_opened opened;
     struct by_decoder decoder = {0};
-    struct by_decoder_run other = {.decoder = &decoder};
-    probing.ids = judges ? s->windows.judge_ids : s->windows.choose_ids;
+    double whole = 0;
     int status = by_llm_open(&opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err) ||
                  by_decoder_open(&decoder, &opened.source, opened.checkpoint->config, err) ||
-                 share_layers(&probing, &other, kl, err);
-    close_probing(&probing);
-    by_decoder_end(&other);
+                 exchange(s, !without, reference, &decoder, kl, NULL, err) ||
+                 (without && exchange(s, false, &decoder, reference, without, &whole, err));
+    if (!status && without)
+        take_parts(kl, without, whole, reference->layers);
     by_decoder_close(&decoder);
     by_llm_close(&opened);
     return status ? -1 : 0;

@@ -3,6 +3,8 @@
 
 #include "base/json.h"
 
+#include <math.h>
+
 static void write_measured(struct by_json *json, const char *name,
                            const struct by_llm_auto_measured *measured, const char *type)
 {
@@ -19,8 +21,24 @@ static void write_measured(struct by_json *json, const char *name,
     by_json_close(json, '}');
 }
 
+static void write_by_type(struct by_json *json, const double *predicted, size_t types)
+{
+    by_json_open(json, "kl_by_choice", '[');
+    for (size_t t = 0; t < types; t++) {
+        if (isfinite(predicted[t]))
+            by_json_double(json, NULL, predicted[t]);
+        else
+            by_json_null(json, NULL);
+    }
+    by_json_close(json, ']');
+}
+
 static void write_layers(struct by_json *json, const struct by_llm_auto_result *result)
 {
+    by_json_open(json, "choices", '[');
+    for (size_t t = 0; t < result->types; t++)
+        by_json_text(json, NULL, result->type_names[t]);
+    by_json_close(json, ']');
     by_json_open(json, "linears", '[');
     for (size_t i = 0; i < result->count; i++) {
         const struct by_llm_auto_linear *linear = &result->linears[i];
@@ -29,6 +47,7 @@ static void write_layers(struct by_json *json, const struct by_llm_auto_result *
         by_json_text(json, "type", linear->type);
         by_json_double(json, "bits_per_weight", linear->bits);
         by_json_double(json, "predicted_kl", linear->predicted);
+        write_by_type(json, linear->by_type, result->types);
         by_json_close(json, '}');
     }
     by_json_close(json, ']');

@@ -130,5 +130,9 @@ int by_bits_measure(struct by_bits_search *s, const struct by_bits_trial *trial,
     trial->measured->agree = found.agree;
     trial->measured->perplexity = found.perplexity;
     s->result->perplexity = found.perplexity_against;
+    by_log(s->log, BY_LOG_INFO,
+           "%s: %.4g bits a weight, kl %.4g on windows that %s, predicted %.4g", trial->name,
+           trial->measured->bits, found.kl.mean, judges ? "judge" : "choose",
+           trial->measured->predicted);
     return 0;
 }

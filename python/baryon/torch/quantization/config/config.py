@@ -160,7 +160,7 @@ def _micro(weight, inputs):
     own = {"fp4": "mxfp4", "fp6_e3m2": "mxfp6_e3m2", "fp6_e2m3": "mxfp6_e2m3", "fp8_e4m3": "mxfp8_e4m3",
            "fp8_e5m2": "mxfp8_e5m2"}[weight.dtype]  # fmt: skip
     if inputs is None:
-        return "mxfp4_weight_only" if own == "mxfp4" else own
+        return f"{own}_weight_only" if own.startswith(("mxfp4", "mxfp6")) else own
     if inputs.dtype == weight.dtype:
         return own
     if own == "mxfp4" and inputs.dtype == "fp6_e2m3":
