@@ -590,7 +590,7 @@ static size_t count_muls(const struct baryon_model *model)
 {
     size_t count = 0;
     for (size_t i = 0; i < model->graph->node.count; i++)
-        count += by_place_smooths(model->graph->node.at[i]);
+        count += by_place_reads_floats(model->graph->node.at[i]);
     return count;
 }
 
