@@ -304,7 +304,7 @@ static int do_group(struct by_smooth *smooth, const struct by_smooth_group *grou
         by_log(log, BY_LOG_INFO, "splitting leaves '%s' alone: %s", group->tensor->name, why);
         return 0;
     }
-    by_log(log, BY_LOG_INFO, "splitting %zu of %zu channels off '%s'", choice.count,
+    by_log(log, BY_LOG_INFO, "splitting takes %zu of %zu channels off '%s'", choice.count,
            group->channels, group->tensor->name);
     report->tensors++;
     report->channels += choice.count;

@@ -14,29 +14,37 @@ static void tell_off(const struct by_quantization *q, const char *why)
     by_log(q->options->log, is_asked(q) ? BY_LOG_NOTICE : BY_LOG_INFO, "splitting off: %s", why);
 }
 
-static int choose_splitting(const struct by_quantization *q, struct by_trial *trial,
+static void report_split(struct by_quantization *q, const struct by_split_report *report,
+                         const struct by_trial_score *split, const struct by_trial_score *whole)
+{
+    struct by_choice_made *made = by_trial_report_choice(q, BY_EDIT_SPLITTING, 1, split, whole);
+    made->tensors = report->tensors;
+    made->macs_share = report->share;
+    by_log(q->options->log, BY_LOG_NOTICE,
+           "channels with outliers are multiplied in float (%zu, of %zu tensors, %.2g %% of "
+           "multiply-adds): %.1f dB better on held-out samples; --split-outliers off keeps them in "
+           "integers",
+           report->channels, report->tensors, 100 * report->share, made->gain);
+}
+
+static int choose_splitting(struct by_quantization *q, const struct by_split_report *report,
                             struct by_candidate *best, struct baryon_error *err)
 {
     const struct by_candidate candidates[] = {{{0}}, *best};
     const struct by_trial_question question = {BY_VERDICT_SPLIT, 1, 0};
     struct by_trial_score scores[2];
-    if (by_trial_ask(trial, candidates, 2, &question, 1, scores, err) < 0)
+    if (by_trial_ask(q->trial, candidates, 2, &question, 1, scores, err) < 0)
         return -1;
     const bool better = by_trial_prefers(q, BY_VERDICT_SPLIT, &scores[1], &scores[0]);
-    if (!better)
-        tell_off(q, "samples do not gain by it");
+    if (better)
+        report_split(q, report, &scores[1], &scores[0]);
     *best = candidates[better];
     return 0;
 }
 
-static int adopt(struct by_quantization *q, const struct by_candidate *best,
-                 const struct by_split_report *report, bool *changed, struct baryon_error *err)
+static int adopt(struct by_quantization *q, const struct by_candidate *best, bool *changed,
+                 struct baryon_error *err)
 {
-    if (best->edits[BY_EDIT_SPLITTING])
-        by_log(q->options->log, BY_LOG_INFO,
-               "splitting on: %zu channels of %zu tensors are multiplied in float, %.2g %% of "
-               "multiply-adds; %zu left alone",
-               report->channels, report->tensors, 100 * report->share, report->left);
     if (by_trial_adopt(q->trial, best, changed, err) < 0)
         return -1;
     if (*changed) {
@@ -58,9 +66,15 @@ static int split(struct by_quantization *q, bool *changed, struct baryon_error *
         tell_off(q, "no matrix product reads a few channels far above the others");
         return 0;
     }
-    if (!is_asked(q) && choose_splitting(q, q->trial, &best, err) < 0)
+    if (!is_asked(q) && choose_splitting(q, &report, &best, err) < 0)
         return -1;
-    return adopt(q, &best, &report, changed, err);
+    by_log(
+        q->options->log, BY_LOG_INFO,
+        "splitting %s: tensors: %zu; channels: %zu, %.2g %% of multiply-adds; tensors left alone: "
+        "%zu",
+        best.edits[BY_EDIT_SPLITTING] ? "on" : "off", report.tensors, report.channels,
+        100 * report.share, report.left);
+    return adopt(q, &best, changed, err);
 }
 
 int by_split_outliers(struct by_quantization *q, bool *changed, struct baryon_error *err)
