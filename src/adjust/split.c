@@ -82,10 +82,10 @@ static double gain_of(double before, double after)
 /* The fewest channels that are nearly as good as the best number of them. */
 static void choose_count(const struct by_smooth_view *view, struct choice *choice)
 {
-    const size_t most = view->channels / SHARE_MOST ? view->channels / SHARE_MOST : 1;
+    const size_t most = view->channels / SHARE_MOST;
     const double before = noise_without(view, choice->order, 0);
     double best = 0;
-    for (size_t i = 1; i <= most && i < view->channels; i++)
+    for (size_t i = 1; i <= most; i++)
         best = fmax(best, gain_of(before, noise_without(view, choice->order, i)));
     choice->count = 0;
     choice->decibels = 0;
@@ -101,15 +101,17 @@ static const char *refuse_layer(const struct by_smooth_layer *layer)
     return by_node_is_one_of(layer->node, products) ? NULL : "a fused operator reads it";
 }
 
-static int choose(struct by_smooth *smooth, const struct by_smooth_group *group,
-                  struct by_stats *stats, struct choice *choice, const char **why,
-                  struct baryon_error *err)
+static int choose_channels(struct by_smooth *smooth, const struct by_smooth_group *group,
+                           struct by_stats *stats, struct choice *choice, const char **why,
+                           struct baryon_error *err)
 {
     struct by_smooth_view view;
     *why = group->why;
     for (size_t i = 0; !*why && i < group->layers.count; i++)
         *why = refuse_layer(&group->layers.at[i]);
-    if (*why)
+    if (!*why && group->channels < SHARE_MOST)
+        *why = "it has too few channels";
+    if (*why || !stats)
         return 0;
     choice->order = by_arena_alloc(&smooth->arena, group->channels, sizeof *choice->order, err);
     if (!choice->order || by_smooth_view_open(smooth, group, stats, &view, why, err) < 0)
@@ -120,8 +122,6 @@ static int choose(struct by_smooth *smooth, const struct by_smooth_group *group,
     if (status == 0)
         choose_count(&view, choice);
     by_smooth_view_close(&view);
-    if (status == 0 && !choice->count)
-        *why = "no few channels are above the others";
     return status;
 }
 
@@ -187,8 +187,9 @@ static size_t place_in_weight(const struct by_smooth_layer *layer, size_t in, si
 
 /* The rows of the channels, [channels][outs]. In the layer's own weight they become zero, so that
  * they decide no scale there. */
-static struct baryon_value *take_rows(struct by_smooth *smooth, const struct by_smooth_layer *layer,
-                                      const struct choice *choice, struct baryon_error *err)
+static struct baryon_value *take_outlier_rows(struct by_smooth *smooth,
+                                              const struct by_smooth_layer *layer,
+                                              const struct choice *choice, struct baryon_error *err)
 {
     const int64_t dims[] = {(int64_t)choice->count, (int64_t)layer->outs};
     const float alpha =
@@ -235,7 +236,7 @@ static int write_layer(struct by_smooth *smooth, const struct by_smooth_layer *l
                        const struct choice *choice, struct baryon_error *err)
 {
     struct baryon_value *rest = by_node_out(layer->node, 0);
-    struct baryon_value *rows = take_rows(smooth, layer, choice, err);
+    struct baryon_value *rows = take_outlier_rows(smooth, layer, choice, err);
     struct baryon_node *product =
         rows ? new_node(smooth, "MatMul", BY_OUTLIER_MATMUL, outliers, rows, err) : NULL;
     struct baryon_node *add =
@@ -289,6 +290,12 @@ static double macs_of_all(const struct by_quant_plan *plan)
     return macs;
 }
 
+static void tell_left(const struct by_log *log, const struct by_smooth_group *group,
+                      const char *why)
+{
+    by_log(log, BY_LOG_INFO, "splitting leaves '%s' alone: %s", group->tensor->name, why);
+}
+
 static int do_group(struct by_smooth *smooth, const struct by_smooth_group *group,
                     struct by_stats *stats, const struct by_log *log, bool write,
                     struct by_split_report *report, struct baryon_error *err)
@@ -297,11 +304,18 @@ static int do_group(struct by_smooth *smooth, const struct by_smooth_group *grou
     const char *why;
     if (by_node_is(group->layers.at[0].node, "Conv"))
         return 0;
-    if (choose(smooth, group, stats, &choice, &why, err) < 0)
+    if (choose_channels(smooth, group, stats, &choice, &why, err) < 0)
         return -1;
     if (why) {
         report->left++;
-        by_log(log, BY_LOG_INFO, "splitting leaves '%s' alone: %s", group->tensor->name, why);
+        tell_left(log, group, why);
+        return 0;
+    }
+    report->matrices++;
+    if (!choice.count) {
+        report->left += stats != NULL;
+        if (stats)
+            tell_left(log, group, "no few channels are above the others");
         return 0;
     }
     by_log(log, BY_LOG_INFO, "splitting takes %zu of %zu channels off '%s'", choice.count,

@@ -11,13 +11,15 @@
 #include "stats/stats.h"
 
 struct by_split_report {
+    size_t matrices;          /* tensors that could be split, whatever their channels */
     size_t tensors, channels; /* that are split */
     size_t left;              /* tensors of matrix products that are left alone */
     double share;             /* of the model's multiply-adds that are float for it */
     double decibels;          /* by which noise of the split tensors is predicted to fall, mean */
 };
 
-/* What there is to split, without changing anything. stats: with channels. log may be NULL. */
+/* What there is to split, without changing anything. stats: with channels; NULL: only `matrices`
+ * and `left` are counted. log may be NULL. */
 int by_split_survey(struct by_quant_plan *plan, struct by_stats *stats, const struct by_log *log,
                     struct by_split_report *report, struct baryon_error *err);
 /* Edits the plan's model; the plan must be placed anew afterwards. */

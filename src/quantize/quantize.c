@@ -213,7 +213,7 @@ static int smooth(struct by_quantization *q, struct baryon_error *err)
     return by_smooth(q, &changed, err) < 0 ? -1 : begin_again(q, changed, err);
 }
 
-static int split(struct by_quantization *q, struct baryon_error *err)
+static int split_outliers(struct by_quantization *q, struct baryon_error *err)
 {
     bool changed = false;
     return by_split_outliers(q, &changed, err) < 0 ? -1 : begin_again(q, changed, err);
@@ -387,7 +387,7 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "exclude", exclude, err) < 0 || run_stage(q, "passes", run_passes, err) < 0 ||
         run_stage(q, "place", place_pairs, err) < 0 ||
         run_stage(q, "choose", choose_config, err) < 0 || run_stage(q, "rotate", rotate, err) < 0 ||
-        run_stage(q, "smooth", smooth, err) < 0 || run_stage(q, "split", split, err) < 0 ||
+        run_stage(q, "smooth", smooth, err) < 0 || run_stage(q, "split", split_outliers, err) < 0 ||
         run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||

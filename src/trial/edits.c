@@ -113,8 +113,8 @@ static const char *describe_smoothing(int value, char *text, size_t size)
 
 /* --- Splitting --- */
 
-static int split(struct by_quant_plan *plan, const struct by_edit_sources *sources, int value,
-                 struct baryon_error *err)
+static int split_outliers(struct by_quant_plan *plan, const struct by_edit_sources *sources,
+                          int value, struct baryon_error *err)
 {
     struct by_split_report report;
     (void)value;
@@ -270,7 +270,9 @@ static const char *describe_factors(int value, char *text, size_t size)
 static const struct by_edit edits[BY_EDIT_KINDS] = {
     [BY_EDIT_ROTATION] = {.name = "rotation", .model = rotate, .describe = describe_rotation},
     [BY_EDIT_SMOOTHING] = {.name = "smoothing", .model = smooth, .describe = describe_smoothing},
-    [BY_EDIT_SPLITTING] = {.name = "splitting", .model = split, .describe = describe_splitting},
+    [BY_EDIT_SPLITTING] = {.name = "splitting",
+                           .model = split_outliers,
+                           .describe = describe_splitting},
     [BY_EDIT_EQUALIZATION] = {.name = "equalization",
                               .always = true,
                               .model = equalize,

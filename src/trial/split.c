@@ -4,6 +4,9 @@
 #include "adjust/split.h"
 #include "trial/trial.h"
 
+/* Fewer matrix products are the end of a convolutional network, which has no such channels. */
+#define MATRICES_LEAST 2
+
 static bool is_asked(const struct by_quantization *q)
 {
     return q->options->recipe->split == BY_SPLIT_ON;
@@ -54,7 +57,19 @@ static int adopt(struct by_quantization *q, const struct by_candidate *best, boo
     return 0;
 }
 
-static int split(struct by_quantization *q, bool *changed, struct baryon_error *err)
+/* What can be seen without samples. */
+static int is_hopeless(const struct by_quantization *q, bool *hopeless, struct baryon_error *err)
+{
+    struct by_split_report report;
+    if (by_split_survey(q->plan, NULL, NULL, &report, err) < 0)
+        return -1;
+    *hopeless = report.matrices < (is_asked(q) ? 1 : MATRICES_LEAST);
+    if (*hopeless)
+        tell_off(q, "the model has too few matrix products");
+    return 0;
+}
+
+static int split_model(struct by_quantization *q, bool *changed, struct baryon_error *err)
 {
     struct by_candidate best = {.edits = {[BY_EDIT_SPLITTING] = 1}};
     struct by_split_report report;
@@ -80,8 +95,13 @@ static int split(struct by_quantization *q, bool *changed, struct baryon_error *
 int by_split_outliers(struct by_quantization *q, bool *changed, struct baryon_error *err)
 {
     const struct by_recipe *recipe = q->options->recipe;
+    bool hopeless;
     *changed = false;
     if (recipe->split == BY_SPLIT_OFF || recipe->approach != BY_APPROACH_STATIC)
+        return 0;
+    if (is_hopeless(q, &hopeless, err) < 0)
+        return -1;
+    if (hopeless)
         return 0;
     if (!by_trial_has_samples(q)) {
         if (!is_asked(q))
@@ -94,5 +114,5 @@ int by_split_outliers(struct by_quantization *q, bool *changed, struct baryon_er
         tell_off(q, "the model has too many nodes to try it");
         return 0;
     }
-    return split(q, changed, err);
+    return split_model(q, changed, err);
 }

@@ -9,22 +9,22 @@
 /* Two products behind a norm that read the same tensor; another node reads it, too. */
 static struct baryon_model *shared_tensor_model(void)
 {
-    struct baryon_model *model =
-        model_of("2,3,6", LINES({"norm", "LayerNormalization", "x,g,b", "t"},
-                                {"q", "MatMul", "t,wq", "a"}, {"k", "MatMul", "t,wk", "c"},
-                                {"sum", "Add", "a,c", "d"}, {"residual", "Add", "d,t", "y"}));
-    put_random(model, "g", "6");
-    put_random(model, "b", "6");
-    put_random(model, "wq", "6,6");
-    put_random(model, "wk", "6,6");
+    struct baryon_model *model = model_of(
+        "2,3,32", LINES({"norm", "LayerNormalization", "x,g,b", "t"}, {"q", "MatMul", "t,wq", "a"},
+                        {"k", "MatMul", "t,wk", "c"}, {"sum", "Add", "a,c", "d"},
+                        {"mean", "ReduceMean", "t", "m"}, {"residual", "Add", "d,m", "y"}));
+    put_random(model, "g", "32");
+    put_random(model, "b", "32");
+    put_random(model, "wq", "32,6");
+    put_random(model, "wk", "32,6");
     return model;
 }
 
 /* y = 0.5 x w^T + 2 c is the model's output. */
 static struct baryon_model *gemm_model(void)
 {
-    struct baryon_model *model = model_of("4,6", LINES({"fc", "Gemm", "x,w,c", "y"}));
-    put_random(model, "w", "5,6");
+    struct baryon_model *model = model_of("4,32", LINES({"fc", "Gemm", "x,w,c", "y"}));
+    put_random(model, "w", "5,32");
     put_random(model, "c", "5");
     assert_ok(by_model_link(model, &err));
     assert_ok(by_node_set_int(node_of(model, "fc"), "transB", 1, &err));
@@ -37,9 +37,9 @@ static struct baryon_model *gemm_model(void)
 static struct baryon_model *outputs_model(void)
 {
     struct baryon_model *model =
-        model_of("3,6", LINES({"act", "Relu", "x", "t"}, {"fc", "MatMul", "t,w", "u"},
-                              {"end", "Relu", "u", "y"}));
-    put_random(model, "w", "6,5");
+        model_of("3,32", LINES({"act", "Relu", "x", "t"}, {"fc", "MatMul", "t,w", "u"},
+                               {"end", "Relu", "u", "y"}));
+    put_random(model, "w", "32,5");
     gives(model, "t", BY_ELEM_FLOAT, NULL);
     gives(model, "u", BY_ELEM_FLOAT, NULL);
     return model;
@@ -48,36 +48,37 @@ static struct baryon_model *outputs_model(void)
 static struct baryon_model *plain_model(void)
 {
     struct baryon_model *model =
-        model_of("3,6", LINES({"act", "Relu", "x", "t"}, {"fc", "MatMul", "t,w", "y"}));
-    put_random(model, "w", "6,5");
+        model_of("3,32", LINES({"act", "Relu", "x", "t"}, {"fc", "MatMul", "t,w", "y"}));
+    put_random(model, "w", "32,5");
     return model;
 }
 
 static struct baryon_model *shared_weight_model(void)
 {
     struct baryon_model *model =
-        model_of("3,6", LINES({"fc", "MatMul", "x,w", "a"}, {"other", "MatMul", "a,w", "y"}));
-    put_random(model, "w", "6,6");
+        model_of("3,32", LINES({"fc", "MatMul", "x,w", "a"}, {"act", "Relu", "x", "r"},
+                               {"other", "MatMul", "r,w", "b"}, {"sum", "Add", "a,b", "y"}));
+    put_random(model, "w", "32,5");
     return model;
 }
 
 static struct baryon_model *infinite_weight_model(void)
 {
-    float w[6] = {0, 1, 2, -INFINITY, 3, 4};
-    struct baryon_model *model = model_of("3,6", LINES({"fc", "MatMul", "x,w", "y"}));
-    put_values(model, "w", "6,1", w);
+    float w[32] = {0, 1, 2, -INFINITY, 3, 4};
+    struct baryon_model *model = model_of("3,32", LINES({"fc", "MatMul", "x,w", "y"}));
+    put_values(model, "w", "32,1", w);
     return model;
 }
 
 /* Its weights are float16. */
 static struct baryon_model *half_model(void)
 {
-    uint16_t w[12];
-    const int64_t dims[] = {6, 2};
+    uint16_t w[64];
+    const int64_t dims[] = {32, 2};
     struct baryon_model *model =
-        model_of("3,6", LINES({"down", "Cast", "x", "h"}, {"fc", "MatMul", "h,w", "u"},
-                              {"up", "Cast", "u", "y"}));
-    for (size_t i = 0; i < 12; i++)
+        model_of("3,32", LINES({"down", "Cast", "x", "h"}, {"fc", "MatMul", "h,w", "u"},
+                               {"up", "Cast", "u", "y"}));
+    for (size_t i = 0; i < 64; i++)
         w[i] = 0x3c00;
     put_weight(model, "w", BY_ELEM_FLOAT16, dims, 2, w, sizeof w);
     assert_ok(by_model_link(model, &err));
@@ -88,8 +89,8 @@ static struct baryon_model *half_model(void)
 
 static struct baryon_model *fused_model(void)
 {
-    struct baryon_model *model = model_of("3,6", LINES({"fc", "FusedMatMul", "x,w", "y"}));
-    put_random(model, "w", "6,5");
+    struct baryon_model *model = model_of("3,32", LINES({"fc", "FusedMatMul", "x,w", "y"}));
+    put_random(model, "w", "32,5");
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_set_opset(model, "com.microsoft", 1, &err));
     node_of(model, "fc")->domain = "com.microsoft";
@@ -178,7 +179,7 @@ static void test_outputs_stay_the_same(void **state)
         assert_int_equal(report.channels, 1);
         assert_int_equal(report.left, 0);
         assert_true(report.decibels > 20);
-        assert_true(fabs(report.share - 1.0 / 6) < 1e-9);
+        assert_true(fabs(report.share - 1.0 / 32) < 1e-9);
         assert_int_equal(count_added(model, "Mul"), 1);
         assert_int_equal(count_added(model, "Gather"), 1);
         assert_int_equal(count_added(model, "MatMul"), cases[i].layers);
@@ -274,6 +275,33 @@ static void test_even_channels_stay_together(void **state)
 }
 
 /* Zero times infinity is no zero. */
+/* A channel of few is no small share. */
+static void test_few_channels_stay_together(void **state)
+{
+    (void)state;
+    struct baryon_model *model = model_of("3,31", LINES({"fc", "MatMul", "x,w", "y"}));
+    put_random(model, "w", "31,5");
+    const struct by_split_report report = check_same(model, with_outlier);
+    assert_int_equal(report.matrices, 0);
+    assert_int_equal(report.tensors, 0);
+    assert_int_equal(report.left, 1);
+    by_model_free(model);
+}
+
+/* Without statistics it is known what could be split, not what is. */
+static void test_it_counts_without_statistics(void **state)
+{
+    (void)state;
+    struct by_split_report report;
+    struct baryon_model *model = plain_model();
+    struct by_quant_plan *plan = open_plan(model);
+    assert_ok(by_split_survey(plan, NULL, NULL, &report, &err));
+    assert_int_equal(report.matrices, 1);
+    assert_int_equal(report.tensors, 0);
+    by_quant_plan_close(plan);
+    by_model_free(model);
+}
+
 static void test_infinities_stay(void **state)
 {
     (void)state;
@@ -294,6 +322,8 @@ int main(void)
         cmocka_unit_test(test_added_nodes_read_floats),
         cmocka_unit_test(test_what_cannot_be_split_is_left),
         cmocka_unit_test(test_even_channels_stay_together),
+        cmocka_unit_test(test_few_channels_stay_together),
+        cmocka_unit_test(test_it_counts_without_statistics),
         cmocka_unit_test(test_infinities_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@ import onnx
 from onnx import TensorProto, helper
 
 rng = np.random.default_rng(4)
-WIDTH, PLACES = 16, 6
+WIDTH, PLACES = 32, 6
 
 
 def matrix(name, factors):
