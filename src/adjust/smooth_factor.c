@@ -17,20 +17,6 @@
 /* A group whose noise falls by less is left alone. */
 #define LEAST 0.1 /* dB */
 
-/* What is known of a group. */
-struct view {
-    const struct by_smooth_group *group;
-    const struct by_quant_plan *plan;
-    size_t channels;
-    const float *low, *high; /* of activations */
-    double *peak;            /* of activations, by channel */
-    double *reach;           /* of weights, by channel */
-    double *power;           /* of weights: sums of squares, by channel */
-    double *square;          /* of activations: expected square, by channel */
-    struct by_floats_view *weights;
-    float *tops; /* room for a figure of each output channel */
-};
-
 static float weight_at(const struct by_smooth_layer *layer, const float *weights, size_t in,
                        size_t rest)
 {
@@ -46,7 +32,7 @@ static size_t elements_of(const struct by_smooth_layer *layer)
     return layer->ins_first ? layer->outs : layer->outs * layer->inner;
 }
 
-static void read_weights(struct view *view)
+static void read_weights(struct by_smooth_view *view)
 {
     for (size_t l = 0; l < view->group->layers.count; l++) {
         const struct by_smooth_layer *layer = &view->group->layers.at[l];
@@ -62,15 +48,15 @@ static void read_weights(struct view *view)
 
 /* Where squares of channels are not known they are to each other as those of peaks; all of them
  * together are known. */
-static void share_squares(struct view *view, const struct by_tensor_stats *tensor, double peaks,
-                          double values)
+static void share_squares(struct by_smooth_view *view, const struct by_tensor_stats *tensor,
+                          double peaks, double values)
 {
     const double mean = by_exact_value(&tensor->sketch.squares) / values;
     for (size_t i = 0; i < view->channels; i++)
         view->square[i] = peaks > 0 ? mean * view->peak[i] * view->peak[i] / peaks : 0;
 }
 
-static void read_activations(struct view *view, const struct by_tensor_stats *tensor)
+static void read_activations(struct by_smooth_view *view, const struct by_tensor_stats *tensor)
 {
     double peaks = 0;
     for (size_t i = 0; i < view->channels; i++) {
@@ -88,13 +74,13 @@ static void read_activations(struct view *view, const struct by_tensor_stats *te
 
 /* --- Factors --- */
 
-static bool is_alive(const struct view *view, size_t channel)
+static bool is_alive(const struct by_smooth_view *view, size_t channel)
 {
     return view->peak[channel] > 0 && view->reach[channel] > 0;
 }
 
 /* Around a geometric mean of 1; those of dead channels are 1. */
-static bool set_factors(const struct view *view, double alpha, double *factors)
+static bool set_factors(const struct by_smooth_view *view, double alpha, double *factors)
 {
     double mean = 0;
     size_t alive = 0;
@@ -114,7 +100,7 @@ static bool set_factors(const struct view *view, double alpha, double *factors)
 }
 
 /* Channels above a top are lowered to it, the others stay. */
-static void lower_to(const struct view *view, double bits, double *factors)
+static void lower_to(const struct by_smooth_view *view, double bits, double *factors)
 {
     double greatest = 0;
     for (size_t i = 0; i < view->channels; i++)
@@ -128,7 +114,7 @@ static void lower_to(const struct view *view, double bits, double *factors)
 
 /* --- Noise --- */
 
-static double step_of(const struct by_tensor_spec *spec, double low, double high)
+double by_smooth_step(const struct by_tensor_spec *spec, double low, double high)
 {
     int64_t qmin, qmax;
     if (!by_spec_is_integer(spec))
@@ -140,7 +126,7 @@ static double step_of(const struct by_tensor_spec *spec, double low, double high
 }
 
 /* What is rounded to zero loses no more than it has. */
-static double noise_of_activations(const struct view *view, const double *factors)
+static double noise_of_activations(const struct by_smooth_view *view, const double *factors)
 {
     double low = 0, high = 0, noise = 0;
     const size_t row = by_quant_find(view->plan, view->group->tensor);
@@ -148,7 +134,7 @@ static double noise_of_activations(const struct view *view, const double *factor
         low = fmin(low, view->low[i] / factors[i]);
         high = fmax(high, view->high[i] / factors[i]);
     }
-    const double step = step_of(&view->plan->rows.at[row].spec, low, high);
+    const double step = by_smooth_step(&view->plan->rows.at[row].spec, low, high);
     for (size_t i = 0; i < view->channels; i++)
         noise += view->power[i] * fmin(step * step / 12 * factors[i] * factors[i], view->square[i]);
     return noise;
@@ -170,7 +156,7 @@ static float top_of(const float *weights, size_t count)
     return top;
 }
 
-static void find_tops(const struct view *view, size_t l, const double *factors)
+static void find_tops(const struct by_smooth_view *view, size_t l, const double *factors)
 {
     const struct by_smooth_layer *layer = &view->group->layers.at[l];
     const float *weights = view->weights[l].values;
@@ -186,7 +172,7 @@ static void find_tops(const struct view *view, size_t l, const double *factors)
         }
 }
 
-static double noise_of_weights(const struct view *view, size_t l, const double *factors)
+static double noise_of_weights(const struct by_smooth_view *view, size_t l, const double *factors)
 {
     const struct by_smooth_layer *layer = &view->group->layers.at[l];
     const size_t row = by_quant_read(view->plan, layer->node, 1);
@@ -201,13 +187,13 @@ static double noise_of_weights(const struct view *view, size_t l, const double *
         find_tops(view, l, factors);
     for (size_t out = 0; out < layer->outs; out++) {
         const double top = spec->granularity == BY_PER_TENSOR ? greatest : (double)view->tops[out];
-        const double step = step_of(spec, -top, top);
+        const double step = by_smooth_step(spec, -top, top);
         sum += step * step / 12;
     }
     return sum * square * (double)(layer->ins_first ? 1 : layer->inner);
 }
 
-static double noise_of(const struct view *view, const double *factors)
+static double noise_of(const struct by_smooth_view *view, const double *factors)
 {
     double noise = noise_of_activations(view, factors);
     for (size_t l = 0; l < view->group->layers.count; l++)
@@ -218,7 +204,7 @@ static double noise_of(const struct view *view, const double *factors)
 /* --- The best ones --- */
 
 /* The i-th factors to try; false: there are none any more. */
-static bool try_factors(const struct view *view, double alpha, int i, double *factors)
+static bool try_factors(const struct by_smooth_view *view, double alpha, int i, double *factors)
 {
     if (alpha >= 0)
         return i == 0 && set_factors(view, alpha, factors);
@@ -228,8 +214,8 @@ static bool try_factors(const struct view *view, double alpha, int i, double *fa
     return i < SHARES + TOPS;
 }
 
-static bool choose_factors(const struct view *view, double alpha, double *factors, double *work,
-                           double *gain)
+static bool choose_factors(const struct by_smooth_view *view, double alpha, double *factors,
+                           double *work, double *gain)
 {
     bool any = false;
     for (size_t i = 0; i < view->channels; i++)
@@ -248,7 +234,8 @@ static bool choose_factors(const struct view *view, double alpha, double *factor
     return alpha >= 0 ? any : *gain >= LEAST;
 }
 
-static int open_view(struct by_smooth *smooth, struct view *view, struct baryon_error *err)
+static int open_view(struct by_smooth *smooth, struct by_smooth_view *view,
+                     struct baryon_error *err)
 {
     size_t outs = 1;
     const size_t count = view->group->layers.count;
@@ -287,25 +274,43 @@ static const struct by_tensor_stats *usable_stats(const struct by_smooth_group *
     return *why ? NULL : tensor;
 }
 
+int by_smooth_view_open(struct by_smooth *smooth, const struct by_smooth_group *group,
+                        struct by_stats *stats, struct by_smooth_view *view, const char **why,
+                        struct baryon_error *err)
+{
+    const struct by_tensor_stats *tensor = usable_stats(group, stats, why);
+    *view =
+        (struct by_smooth_view){.group = group, .plan = smooth->plan, .channels = group->channels};
+    if (!tensor)
+        return 0;
+    if (open_view(smooth, view, err) < 0)
+        return -1;
+    view->low = tensor->channels.min;
+    view->high = tensor->channels.max;
+    read_weights(view);
+    read_activations(view, tensor);
+    return 0;
+}
+
+void by_smooth_view_close(struct by_smooth_view *view)
+{
+    for (size_t l = 0; l < view->group->layers.count; l++)
+        by_floats_close(&view->weights[l]);
+}
+
 int by_smooth_factors(struct by_smooth *smooth, const struct by_smooth_group *group,
                       struct by_stats *stats, double alpha, double *factors, double *gain,
                       const char **why, struct baryon_error *err)
 {
-    struct view view = {.group = group, .plan = smooth->plan, .channels = group->channels};
-    const struct by_tensor_stats *tensor = usable_stats(group, stats, why);
+    struct by_smooth_view view;
     *gain = 0;
-    if (!tensor)
-        return 0;
-    double *work = by_arena_alloc(&smooth->arena, view.channels, sizeof *work, err);
-    if (!work || open_view(smooth, &view, err) < 0)
+    double *work = by_arena_alloc(&smooth->arena, group->channels, sizeof *work, err);
+    if (!work || by_smooth_view_open(smooth, group, stats, &view, why, err) < 0)
         return -1;
-    view.low = tensor->channels.min;
-    view.high = tensor->channels.max;
-    read_weights(&view);
-    read_activations(&view, tensor);
+    if (*why)
+        return 0;
     if (!choose_factors(&view, alpha, factors, work, gain))
         *why = alpha < 0 ? "its channels differ too little" : "all of its channels are dead";
-    for (size_t l = 0; l < group->layers.count; l++)
-        by_floats_close(&view.weights[l]);
+    by_smooth_view_close(&view);
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "adjust/smooth.h"
 #include "ir/shape.h"
+#include "quant/floats.h"
 
 #define BY_SMOOTH_NONE (-1)
 
@@ -122,6 +123,28 @@ bool by_smooth_layer_of(struct baryon_node *node, struct by_smooth_layer *layer)
 int by_smooth_find(struct by_smooth *smooth, struct baryon_error *err);
 
 /* --- smooth_factor.c --- */
+
+/* What is known of a group by its statistics and weights. */
+struct by_smooth_view {
+    const struct by_smooth_group *group;
+    const struct by_quant_plan *plan;
+    size_t channels;
+    const float *low, *high; /* of activations */
+    double *peak;            /* of activations, by channel */
+    double *reach;           /* of weights, by channel */
+    double *power;           /* of weights: sums of squares, by channel */
+    double *square;          /* of activations: expected square, by channel */
+    struct by_floats_view *weights;
+    float *tops; /* room for a figure of each output channel */
+};
+
+/* *why not NULL: the statistics are of no use, and there is nothing to close. */
+int by_smooth_view_open(struct by_smooth *smooth, const struct by_smooth_group *group,
+                        struct by_stats *stats, struct by_smooth_view *view, const char **why,
+                        struct baryon_error *err);
+void by_smooth_view_close(struct by_smooth_view *view);
+/* The step of integers that reach from low to high. */
+double by_smooth_step(const struct by_tensor_spec *spec, double low, double high);
 
 /* Factors of a group by its statistics: [channels]. *gain: in dB, predicted; *fits false: there are
  * none, or nothing to win. alpha below 0: the best one. */

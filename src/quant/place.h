@@ -27,10 +27,15 @@ double by_place_macs(const struct baryon_node *node, bool *open);
 /* Nodes that stay float since no layer reads their integers. */
 size_t by_place_spared(const struct by_quant_plan *plan);
 
-/* Names of Muls that divide by factors of smoothing: they stay float, and read the float tensor. */
-#define BY_SMOOTH_MUL    "smooth_mul"
-#define BY_ROTATE_MATMUL "rotate_matmul" /* turns what no weight of a rotation can */
-bool by_place_smooths(const struct baryon_node *node);
+/* Names of nodes that steps on the float model add: they stay float. */
+#define BY_SMOOTH_MUL     "smooth_mul"    /* divides by factors of smoothing */
+#define BY_ROTATE_MATMUL  "rotate_matmul" /* turns what no weight of a rotation can */
+#define BY_OUTLIER_MASK   "outlier_mask"  /* a Mul: split channels become zero */
+#define BY_OUTLIER_GATHER "outlier_gather"
+#define BY_OUTLIER_MATMUL "outlier_matmul"
+#define BY_OUTLIER_ADD    "outlier_add"
+/* Some of them read the float tensor where others read its integers. */
+bool by_place_reads_floats(const struct baryon_node *node);
 
 /* True when nodes stay float since a logarithm follows. */
 bool by_place_kept_logarithms(const struct by_quant_plan *plan);

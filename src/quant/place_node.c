@@ -171,26 +171,44 @@ static int stays_by_kind(struct by_placing *placing, const struct baryon_node *n
     return 0;
 }
 
-bool by_place_smooths(const struct baryon_node *node)
+struct added {
+    const char *op_type, *name;
+    bool reads_floats;
+    const char *why;
+};
+
+/* Nodes of steps on the float model. */
+static const struct added added[] = {
+    {"Mul", BY_SMOOTH_MUL, true, "it divides by factors of smoothing"},
+    {"MatMul", BY_ROTATE_MATMUL, false, "it is the end of a rotation"},
+    {"Mul", BY_OUTLIER_MASK, true, "it leaves out channels with outliers"},
+    {"Gather", BY_OUTLIER_GATHER, true, "it takes channels with outliers"},
+    {"MatMul", BY_OUTLIER_MATMUL, false, "it multiplies channels with outliers"},
+    {"Add", BY_OUTLIER_ADD, false, "it adds the product of channels with outliers"},
+};
+
+static const struct added *added_by(const struct baryon_node *node)
 {
-    return by_node_is(node, "Mul") && node->name &&
-           !strncmp(node->name, BY_SMOOTH_MUL, sizeof BY_SMOOTH_MUL - 1);
+    for (size_t i = 0; node->name && i < sizeof added / sizeof *added; i++)
+        if (by_node_is(node, added[i].op_type) &&
+            !strncmp(node->name, added[i].name, strlen(added[i].name)))
+            return &added[i];
+    return NULL;
 }
 
-static bool rotates(const struct baryon_node *node)
+bool by_place_reads_floats(const struct baryon_node *node)
 {
-    return by_node_is(node, "MatMul") && node->name &&
-           !strncmp(node->name, BY_ROTATE_MATMUL, sizeof BY_ROTATE_MATMUL - 1);
+    const struct added *step = added_by(node);
+    return step && step->reads_floats;
 }
 
 static int stays_by_wish(struct by_placing *placing, const struct baryon_node *node,
                          struct baryon_error *err)
 {
     const struct by_recipe *recipe = placing->recipe;
-    if (by_place_smooths(node))
-        return stay(placing, node, BY_NODE_FLOAT, "it divides by factors of smoothing");
-    if (rotates(node))
-        return stay(placing, node, BY_NODE_FLOAT, "it is the end of a rotation");
+    const struct added *step = added_by(node);
+    if (step)
+        return stay(placing, node, BY_NODE_FLOAT, step->why);
     const char *excluded = placing->origins ? by_origins_excluded(placing->origins, node) : NULL;
     bool type_excluded;
     if (excluded)

@@ -54,7 +54,7 @@ static bool can_reread(const struct by_placing *placing, const struct by_use *us
 
 static bool smooths(const struct by_use *use)
 {
-    return use->node && by_place_smooths(use->node);
+    return use->node && by_place_reads_floats(use->node);
 }
 
 static bool is_only_smoothed(const struct baryon_value *value)

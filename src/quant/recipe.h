@@ -158,6 +158,8 @@ enum by_rotate_mode {
     BY_ROTATE_STREAM,
     BY_ROTATE_ON
 };
+/* Channels with outliers are split off. */
+enum by_split_mode { BY_SPLIT_OFF, BY_SPLIT_AUTO, BY_SPLIT_ON };
 /* What is no alpha of smoothing. */
 enum by_smooth_mode { BY_SMOOTH_OFF = -2, BY_SMOOTH_AUTO = -1 };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
@@ -269,6 +271,7 @@ struct by_recipe {
     /* --- Solvers and hardware --- */
     enum by_rotate_mode rotate;
     double smooth; /* alpha, or enum by_smooth_mode */
+    enum by_split_mode split;
     enum by_cle_mode cle;
     double cle_threshold;
     int64_t cle_steps;

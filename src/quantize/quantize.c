@@ -27,6 +27,7 @@
 #include "trial/equalize.h"
 #include "trial/rotate.h"
 #include "trial/smooth.h"
+#include "trial/split.h"
 #include "trial/trial.h"
 
 #include <string.h>
@@ -110,7 +111,8 @@ static int64_t wanted_opset(const struct by_quantization *q)
 static bool compares(const struct by_recipe *recipe)
 {
     return recipe->rounding != BY_ROUNDING_NEAREST || recipe->cle != BY_CLE_OFF ||
-           recipe->smooth != BY_SMOOTH_OFF || recipe->rotate != BY_ROTATE_OFF;
+           recipe->smooth != BY_SMOOTH_OFF || recipe->rotate != BY_ROTATE_OFF ||
+           recipe->split != BY_SPLIT_OFF;
 }
 
 static int keep_exact(void *context, struct baryon_error *err)
@@ -209,6 +211,12 @@ static int smooth(struct by_quantization *q, struct baryon_error *err)
 {
     bool changed = false;
     return by_smooth(q, &changed, err) < 0 ? -1 : begin_again(q, changed, err);
+}
+
+static int split_outliers(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed = false;
+    return by_split_outliers(q, &changed, err) < 0 ? -1 : begin_again(q, changed, err);
 }
 
 static int equalize(struct by_quantization *q, struct baryon_error *err)
@@ -379,7 +387,8 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "exclude", exclude, err) < 0 || run_stage(q, "passes", run_passes, err) < 0 ||
         run_stage(q, "place", place_pairs, err) < 0 ||
         run_stage(q, "choose", choose_config, err) < 0 || run_stage(q, "rotate", rotate, err) < 0 ||
-        run_stage(q, "smooth", smooth, err) < 0 || run_stage(q, "equalize", equalize, err) < 0 ||
+        run_stage(q, "smooth", smooth, err) < 0 || run_stage(q, "split", split_outliers, err) < 0 ||
+        run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||
         run_stage(q, "refine", refine, err) < 0 || run_stage(q, "compare", choose_again, err) < 0 ||

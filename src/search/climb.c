@@ -36,7 +36,7 @@ static bool has_value(const struct by_rung *rung, const char *line)
 static void take_choices(const struct by_rung *rung, const char *pins, struct by_str *rest)
 {
     static const char *const shared[] = {
-        "cle:", "smooth:", "bias-correction:", "logarithm-inputs:"};
+        "cle:", "smooth:", "split-outliers:", "bias-correction:", "logarithm-inputs:"};
     for (const char *line = pins; *line;) {
         const size_t length = strcspn(line, "\n") + 1;
         for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)

@@ -23,16 +23,22 @@ static void pin_methods(const struct by_quantization *q, const struct by_recipe 
         by_str_printf(rest, "activation-headroom: %.17g\n", q->recipe.activation.calib.headroom);
 }
 
-/* Where none pays; the share that does is found again. */
-static void pin_smoothing(const struct by_quantization *q, const struct by_recipe *asked,
-                          struct by_str *rest)
+static bool is_chosen(const struct by_quantization *q, enum by_edit_kind kind)
 {
-    if (asked->smooth != BY_SMOOTH_AUTO)
-        return;
     for (size_t i = 0; i < q->report.choice_count; i++)
-        if (!strcmp(q->report.choices[i].choice, "smoothing"))
-            return;
-    by_str_puts(rest, "smooth: off\n");
+        if (!strcmp(q->report.choices[i].choice, by_edit(kind)->name))
+            return true;
+    return false;
+}
+
+/* Where none pays; the share that does, and the channels, are found again. */
+static void pin_channels(const struct by_quantization *q, const struct by_recipe *asked,
+                         struct by_str *rest)
+{
+    if (asked->smooth == BY_SMOOTH_AUTO && !is_chosen(q, BY_EDIT_SMOOTHING))
+        by_str_puts(rest, "smooth: off\n");
+    if (asked->split == BY_SPLIT_AUTO && !is_chosen(q, BY_EDIT_SPLITTING))
+        by_str_puts(rest, "split-outliers: off\n");
 }
 
 void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked, bool keeps_names,
@@ -43,7 +49,7 @@ void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked,
     if (asked->bias_correction == BY_BIASES_AUTO && asked->rounding == BY_ROUNDING_NEAREST)
         by_str_printf(rest, "bias-correction: %s\n", q->corrects ? "true" : "false");
     pin_methods(q, asked, rest);
-    pin_smoothing(q, asked, rest);
+    pin_channels(q, asked, rest);
     if (asked->logarithms == BY_LOGARITHMS_AUTO)
         by_str_printf(rest, "logarithm-inputs: %s\n",
                       q->recipe.logarithms == BY_LOGARITHMS_QUANTIZED ? "quantized" : "float");

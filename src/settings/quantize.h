@@ -82,6 +82,7 @@ struct by_recipe_settings {
     /* --- Solvers and hardware --- */
     int rotate;
     double smooth; /* alpha, or enum by_smooth_mode */
+    int split;
     int cle;
     const char *passes_from;
     double cle_threshold;

@@ -345,6 +345,13 @@ static const struct by_choice smooth_modes[] = {
     {0},
 };
 
+static const struct by_choice split_modes[] = {
+    {"off", BY_SPLIT_OFF, "all channels together"},
+    {"auto", BY_SPLIT_AUTO, "split where held-out samples are better"},
+    {"on", BY_SPLIT_ON, "split wherever a few channels are far above the others"},
+    {0},
+};
+
 static const struct by_choice corrections[] = {
     {"false", BY_BIASES_KEPT, "no correction"},
     {"true", BY_BIASES_CORRECTED, "correct every layer that supports it"},
@@ -396,6 +403,14 @@ static const struct by_option hardware_rows[] = {
      AT(smooth),
      .help = "SmoothQuant: move peaks of channels from the inputs of matrix products to their "
              "weights, with this share; off by default for activations of other types than 8 bits"},
+    {.name = "split-outliers",
+     .type = BY_OPT_CHOICE,
+     .arg = "MODE",
+     .choices = split_modes,
+     .fallback = "auto",
+     AT(split),
+     .help = "Multiply the few channels with outliers that matrix products read in float, and the "
+             "others in integers; off by default for NPUs and for other types than 8 bits"},
     {.name = "cle",
      .type = BY_OPT_CHOICE,
      .arg = "MODE",

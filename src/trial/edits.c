@@ -2,6 +2,7 @@
 #include "adjust/cle.h"
 #include "adjust/rotate.h"
 #include "adjust/smooth.h"
+#include "adjust/split.h"
 #include "trial/biases.h"
 #include "trial/candidate.h"
 
@@ -107,6 +108,23 @@ static const char *describe_smoothing(int value, char *text, size_t size)
         (void)snprintf(alpha, sizeof alpha, "%g", options.alpha);
     (void)snprintf(text, size, "smoothing %s%s", alpha,
                    options.multiplies ? " with multiplications" : "");
+    return text;
+}
+
+/* --- Splitting --- */
+
+static int split_outliers(struct by_quant_plan *plan, const struct by_edit_sources *sources,
+                          int value, struct baryon_error *err)
+{
+    struct by_split_report report;
+    (void)value;
+    return by_split_run(plan, sources->seen, &report, err);
+}
+
+static const char *describe_splitting(int value, char *text, size_t size)
+{
+    (void)value;
+    (void)snprintf(text, size, "outliers split off");
     return text;
 }
 
@@ -252,6 +270,9 @@ static const char *describe_factors(int value, char *text, size_t size)
 static const struct by_edit edits[BY_EDIT_KINDS] = {
     [BY_EDIT_ROTATION] = {.name = "rotation", .model = rotate, .describe = describe_rotation},
     [BY_EDIT_SMOOTHING] = {.name = "smoothing", .model = smooth, .describe = describe_smoothing},
+    [BY_EDIT_SPLITTING] = {.name = "splitting",
+                           .model = split_outliers,
+                           .describe = describe_splitting},
     [BY_EDIT_EQUALIZATION] = {.name = "equalization",
                               .always = true,
                               .model = equalize,

@@ -69,7 +69,7 @@ static struct by_candidate smoothed(const struct by_quantization *q,
     return (struct by_candidate){.edits = {[BY_EDIT_SMOOTHING] = value}};
 }
 
-static int choose_smoothing(const struct by_quantization *q, struct by_trial *trial,
+static int choose_smoothing(struct by_quantization *q, struct by_trial *trial,
                             struct by_candidate *best, struct baryon_error *err)
 {
     const struct by_candidate candidates[] = {{{0}}, *best};
@@ -77,7 +77,11 @@ static int choose_smoothing(const struct by_quantization *q, struct by_trial *tr
     struct by_trial_score scores[2];
     if (by_trial_ask(trial, candidates, 2, &question, 1, scores, err) < 0)
         return -1;
-    *best = candidates[by_trial_prefers(q, BY_VERDICT_SMOOTHED, &scores[1], &scores[0])];
+    const bool better = by_trial_prefers(q, BY_VERDICT_SMOOTHED, &scores[1], &scores[0]);
+    if (better)
+        by_trial_report_choice(q, BY_EDIT_SMOOTHING, best->edits[BY_EDIT_SMOOTHING], &scores[1],
+                               &scores[0]);
+    *best = candidates[better];
     return 0;
 }
 

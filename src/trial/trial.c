@@ -71,7 +71,7 @@ int by_trial_want_channels(struct by_quant_plan *plan, struct by_calibrate_optio
     if (by_trial_want(plan, by_biases_need_means(plan->recipe), options, err) < 0)
         return -1;
     options->per_channel = true;
-    return plan->recipe->smooth != BY_SMOOTH_OFF
+    return plan->recipe->smooth != BY_SMOOTH_OFF || plan->recipe->split != BY_SPLIT_OFF
                ? by_smooth_want(plan, &options->names, &options->name_count, err)
                : 0;
 }

@@ -38,6 +38,8 @@ static const struct {
     {BY_VERDICT_ROTATED, true, 0.25, 2},
     {BY_VERDICT_SMOOTHED, false, 0.25, 2},
     {BY_VERDICT_SMOOTHED, true, 0.25, 2},
+    {BY_VERDICT_SPLIT, false, 0.25, 2},
+    {BY_VERDICT_SPLIT, true, 0.25, 2},
     {BY_VERDICT_BIASES, false, 0.1, 0.5},
     {BY_VERDICT_BIASES, true, 0.1, 2},
     {BY_VERDICT_LOGARITHMS, false, 0.1, 1},

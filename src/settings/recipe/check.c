@@ -47,6 +47,11 @@ static bool has_hardware(const struct by_recipe_settings *s)
     return has_pairs(s) && s->hardware != BY_HARDWARE_NONE;
 }
 
+static bool has_no_hardware(const struct by_recipe_settings *s)
+{
+    return s->hardware == BY_HARDWARE_NONE;
+}
+
 static bool has_integer_activations(const struct by_recipe_settings *s)
 {
     return is_static(s) && by_type_is_integer(s->activation);
@@ -255,8 +260,9 @@ static const struct meaning {
      has_pairs, "--format qdq and --approach static"},
     {" fold-relu ", is_asymmetric, "--activation-symmetric=false"},
     {" simulate-dpu refine refine-rounds ", has_hardware, "--hardware xint8 or extended"},
-    {" rotate smooth ", is_static, "--approach static"},
-    {" rotate smooth ", has_integer_activations, "--activation of an integer type"},
+    {" rotate smooth split-outliers ", is_static, "--approach static"},
+    {" split-outliers ", has_no_hardware, "--hardware none, since NPUs have no float products"},
+    {" rotate smooth split-outliers ", has_integer_activations, "--activation of an integer type"},
     {" cle-threshold cle-steps cle-stem ", equalizes, "--cle auto, exact, replace or keep"},
     {" rounding-damping rounding-mix rounding-inputs rounding-biases rounding-scales "
      "rounding-samples "

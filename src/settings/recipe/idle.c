@@ -14,14 +14,15 @@ struct idle {
     const char *lacks; /* what it requires; NULL once it was reported */
 };
 
-/* Flags that say no ask for nothing, nor do defaults that a file states: files that 'baryon
- * presets' wrote have them, and one value of those may be changed without removing others. */
+/* Flags that say no and modes that are off ask for nothing, nor do defaults that a file states:
+ * files that 'baryon presets' wrote have them, and one value of those may be changed without
+ * removing others. */
 static bool asks_for_nothing(const struct by_config *config, const struct by_option *option)
 {
     struct by_str text;
     by_str_init(&text);
     by_config_show(config, option->name, &text);
-    const bool off = option->type == BY_OPT_FLAG && !strcmp(by_str_text(&text), "false");
+    const bool off = !strcmp(by_str_text(&text), option->type == BY_OPT_FLAG ? "false" : "off");
     const bool stated = by_config_source(config, option->name) == BY_SOURCE_FILE &&
                         option->fallback && !strcmp(by_str_text(&text), option->fallback);
     by_str_release(&text);

@@ -181,6 +181,15 @@ static void settle_smoothing(const struct by_config *config, struct by_recipe_se
         settings->smooth = QUARK_ALPHA; /* Quark does not choose */
 }
 
+/* Compilers of NPUs have no float products; with 16 bits there is room for outliers. */
+static void settle_splitting(const struct by_config *config, struct by_recipe_settings *settings)
+{
+    if (is_default(config, "split-outliers") &&
+        (!has_8_bit_activations(settings) || settings->compat ||
+         settings->hardware != BY_HARDWARE_NONE))
+        settings->split = BY_SPLIT_OFF;
+}
+
 static int settle_recipe_defaults(struct by_config *config, struct by_recipe_settings *settings,
                                   struct baryon_error *err)
 {
@@ -189,6 +198,7 @@ static int settle_recipe_defaults(struct by_config *config, struct by_recipe_set
     settle_floats(config, settings);
     settle_scales(settings);
     settle_smoothing(config, settings);
+    settle_splitting(config, settings);
     if (by_spec_is_unsigned(&weight) && is_default(config, "weight-symmetric"))
         settings->weight_symmetric = false;
     if (settings->approach != BY_APPROACH_STATIC && is_default(config, "cle"))
@@ -520,6 +530,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->half_floats = (enum by_half_floats)settings->half_floats;
     recipe->rotate = (enum by_rotate_mode)settings->rotate;
     recipe->smooth = settings->smooth;
+    recipe->split = (enum by_split_mode)settings->split;
     recipe->cle = (enum by_cle_mode)settings->cle;
     recipe->cle_threshold = settings->cle_threshold;
     recipe->cle_steps = settings->cle_steps;
