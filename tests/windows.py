@@ -89,7 +89,7 @@ def cases(build, environment, fast):
         found = sorted(path for pattern in FAST_CASES for path in ROOT.glob(pattern))
     chosen = [str(path.relative_to(ROOT)) for path in found if path.name not in skipped]
     print(f"cases: {len(chosen)} folders, {len(found) - len(chosen)} left out")
-    command = ["tests/run_cases.py", "--any-memory", "--jobs", JOBS, "--program", str(build / "baryon"), "--scratch", str(build), *chosen]
+    command = ["tests/run_cases.py", "--system", "windows", "--any-memory", "--jobs", JOBS, "--program", str(build / "baryon"), "--scratch", str(build), *chosen]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True).stdout
 
 

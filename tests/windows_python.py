@@ -33,6 +33,7 @@ print("sum", round(float(session.run(None, Reader().get_next())[0].sum()), 1))
 """
 COMMANDS = [
     ("doctor", "onnxruntime.dll"),
+    ("doctor --system windows", "py -m pip install onnxruntime\n"),
     ("quantize model.onnx -o int8.onnx --preset XINT8 --data samples", "int8.onnx"),
     ("check int8.onnx --target xint8", "0 errors"),
     ("evaluate model.onnx int8.onnx --data samples", "8 samples"),
