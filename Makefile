@@ -69,11 +69,11 @@ check-windows: ## tests of the build for Windows, under Wine
 	$(HERE) all
 	@tests/windows.py $(if $(ONNXRUNTIME_DLL),--runtime $(ONNXRUNTIME_DLL))
 
-check-wheels: ## installs the wheels in empty systems and runs them there, that for aarch64 under qemu
+check-wheels: ## installs the wheels in empty systems and runs them there; RECORD=FILE: writes times and sizes
 	@scripts/deps.sh wheels chroots
 	$(HERE) WHEELS="$(ZIG_FLAVOURS)" wheels
 	@tests/zoo/fetch.sh
-	@tests/wheels.py
+	@tests/wheels.py $(if $(RECORD),--record $(RECORD))
 
 deb: ## Debian packages, in build/deb
 	@scripts/deps.sh package

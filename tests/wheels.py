@@ -356,8 +356,9 @@ def musl(score):
 PARTS = {"files": files, "again": again, "chroots": chroots, "aarch64": aarch64, "musl": musl}
 PAGE = """# Packages
 
-What `make check-wheels` measured, {date}, on {machine}. Times are of one run, beside other programs, with
-downloads.
+What `tests/wheels.py --record` measured, {date}, on {machine}: `make check-wheels RECORD=FILE` writes this page, with the
+row that `make check-windows` left. Times are of one run, beside other programs; those of pip are with downloads, under
+Wine without.
 
 | what | |
 |---|---|
@@ -386,7 +387,9 @@ def main():
     for part in options.parts:
         PARTS[part](score)
     if options.record and not score.failed:
-        rows = "\n".join(f"| {what} | {value} |" for what, value in score.rows)
+        windows = ROOT / "build/windows/python.json"  # of tests/windows.py
+        rows = [*score.rows, *(json.loads(windows.read_text("utf-8")) if windows.exists() else ())]
+        rows = "\n".join(f"| {what} | {value} |" for what, value in rows)
         options.record.write_text(PAGE.format(date=time.strftime("%Y-%m-%d"), machine=processor(), rows=rows), "utf-8")
     score.check(options.parts, "the wheel is built")
     print(f"{score.passed} passed, {score.failed} failed")
