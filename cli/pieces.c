@@ -213,7 +213,7 @@ static const struct by_piece pieces[] = {
         .on[BY_DEBIAN] = {{"sudo apt-get install libmpich-dev mpich", "make install"}},
         .on[BY_FEDORA] = {{"sudo dnf install mpich-devel",
                            "make install MPICC_mpich=/usr/lib64/mpich/bin/mpicc"}},
-        .on[BY_ARCH] = {{"sudo pacman -S mpich", "make install MPICC_mpich=/opt/mpich/bin/mpicc"}},
+        .on[BY_ARCH] = {{"sudo pacman -S mpich", "make install MPICC_mpich=mpicc"}},
         .on[BY_ALPINE] = {{"sudo apk add mpich-dev", "make install MPICC_mpich=mpicc"}},
         .on[BY_SUSE] = {{"sudo zypper install mpich-devel",
                          "make install MPICC_mpich=/usr/lib64/mpi/gcc/mpich/bin/mpicc"}},
@@ -221,7 +221,7 @@ static const struct by_piece pieces[] = {
         .package_on[BY_DEBIAN] = MPICH("sudo apt-get install libmpich-dev mpich", "mpicc.mpich"),
         .package_on[BY_FEDORA] =
             MPICH("sudo dnf install mpich-devel gcc", "/usr/lib64/mpich/bin/mpicc"),
-        .package_on[BY_ARCH] = MPICH("sudo pacman -S mpich gcc", "/opt/mpich/bin/mpicc"),
+        .package_on[BY_ARCH] = MPICH("sudo pacman -S mpich gcc", "mpicc"),
         .package_on[BY_ALPINE] = MPICH("sudo apk add mpich-dev gcc musl-dev", "mpicc"),
         .package_on[BY_SUSE] =
             MPICH("sudo zypper install mpich-devel gcc", "/usr/lib64/mpi/gcc/mpich/bin/mpicc"),
