@@ -157,7 +157,7 @@ def long_path(build, environment):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["python", "cases", "process", "units", "bytes", "long", "paths"])
+    parser.add_argument("parts", nargs="*", default=["units", "cases", "process", "bytes", "long", "paths", "python"])
     parser.add_argument("--fast", action="store_true", help="a part of them, in a minute")
     parser.add_argument("--build", type=Path, default=ROOT / "build/windows")
     parser.add_argument("--runtime", type=Path, default=RUNTIME, help="onnxruntime.dll")
