@@ -21,8 +21,8 @@ import windows_python
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 FAST_UNITS = "str mem map json team err place save".split()
-# Of tests/process: writers in one folder, and runs that are ended and go on.
-PROCESS = "racing calibrate auto llm".split()
+# Of tests/process: writers and readers of one file at once.
+PROCESS = ["racing"]
 FAST_CASES = ["tests/cli/list", "tests/cli/inspect*", "tests/bad/1*"]
 RUNTIME = ROOT / "build/deps/windows/onnxruntime/onnxruntime.dll"
 SECONDS = 120  # for a program; it is ended then
