@@ -27,7 +27,7 @@ TOOLS     := $(call built,$(call sources,tests/tools))
 STUBS     := $(patsubst %,$(BUILD)/%.so,$(basename $(if $(EXE),$(filter-out %/mpi.c,$(wildcard tests/stub/*.c)),$(wildcard tests/stub/*.c))))
 UNITS_LIB := $(if $(EXE),$(BUILD)/tests/lib/windows_units.o)
 TORTURE   := $(call built,$(call sources,tests/torture))
-MPI       := $(if $(SYSTEM),,$(foreach f,openmpi mpich,$(if $(shell command -v mpicc.$f),$(BUILD)/libbaryon_mpi_$f.so)))
+MPI       := $(if $(SYSTEM),,$(foreach f,openmpi mpich,$(if $(shell command -v $(MPICC_$f)),$(BUILD)/libbaryon_mpi_$f.so)))
 EXAMPLES  := $(call built,$(call sources,examples))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAYS   := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/replay/%)
@@ -69,11 +69,11 @@ check-windows: ## tests of the build for Windows, under Wine
 	$(HERE) all
 	@tests/windows.py $(if $(ONNXRUNTIME_DLL),--runtime $(ONNXRUNTIME_DLL))
 
-check-wheels: ## installs the wheels in empty systems and runs them there, that for aarch64 under qemu
+check-wheels: ## installs the wheels in empty systems and runs them there; RECORD=FILE: writes times and sizes
 	@scripts/deps.sh wheels chroots
 	$(HERE) WHEELS="$(ZIG_FLAVOURS)" wheels
 	@tests/zoo/fetch.sh
-	@tests/wheels.py
+	@tests/wheels.py $(if $(RECORD),--record $(RECORD))
 
 deb: ## Debian packages, in build/deb
 	@scripts/deps.sh package
@@ -190,7 +190,7 @@ $(BUILD)/src/report/html/assets.o: $(wildcard src/report/html/assets/*)
 
 # Plain, whatever the flavour: sanitizers and MPI do not go together.
 $(BUILD)/libbaryon_mpi_%.so: mpi/baryon_mpi.c mpi/baryon_mpi.h $(BUILD)/flags
-	$(call say,MPI )mpicc.$* -std=c17 $(CFLAGS) $(WARNINGS) -fvisibility=hidden -fPIC -I. \
+	$(call say,MPI )$(MPICC_$*) -std=c17 $(CFLAGS) $(WARNINGS) -fvisibility=hidden -fPIC -I. \
 	    -DBARYON_MPI_FLAVOUR=$* -shared -o $@ $< $(LDFLAGS)
 
 $(ARCHIVE): $(LIB_OBJ)

@@ -37,6 +37,9 @@ ifeq ($(origin CC),default)
 CC      := gcc
 endif
 AR      ?= ar
+# The compilers of the MPIs, which are called otherwise on other systems than Debian.
+MPICC_openmpi ?= mpicc.openmpi
+MPICC_mpich   ?= mpicc.mpich
 NM      ?= nm
 CFLAGS  ?= -O2$(if $(TARGET_$(FLAVOUR)),, -g)
 # SANITIZE=-fsanitize=... and EXTRA_CFLAGS=... come on top.

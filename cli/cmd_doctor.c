@@ -11,6 +11,8 @@
 #include "settings/settings.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <string.h>
 
 struct limit {
     const char *name, *what;
@@ -48,6 +50,8 @@ struct system_seen {
     char name[128]; /* "Debian GNU/Linux 12 (bookworm)" */
     enum by_system commands_for;
     bool every; /* commands of every piece, found or not */
+    char folder[PATH_MAX];
+    const char *package; /* of by_piece_package() */
 };
 
 /* Names of the processor's vector instructions that matter here, each behind a blank. */
@@ -122,8 +126,22 @@ static void mpi_json(struct by_json *json)
     by_json_close(json, ']');
 }
 
-static void piece_json(struct by_json *json, const struct by_piece *piece, enum by_system system,
-                       const struct by_piece_seen *seen)
+static void install_json(struct by_json *json, const struct by_piece *piece,
+                         const struct system_seen *system)
+{
+    struct by_str commands;
+    by_str_init(&commands);
+    by_json_open(json, "install", '[');
+    size_t left = by_piece_install(piece, system->commands_for, system->package, &commands);
+    const char *at = by_str_text(&commands);
+    for (; left-- && !commands.failed; at += strlen(at) + 1)
+        by_json_text(json, NULL, at);
+    by_json_close(json, ']');
+    by_str_release(&commands);
+}
+
+static void piece_json(struct by_json *json, const struct by_piece *piece,
+                       const struct system_seen *system, const struct by_piece_seen *seen)
 {
     by_json_open(json, NULL, '{');
     by_json_text(json, "name", piece->name);
@@ -135,16 +153,12 @@ static void piece_json(struct by_json *json, const struct by_piece *piece, enum 
         by_json_text(json, "path", seen->path);
     if (!seen->found && seen->error.message[0])
         by_json_text(json, "message", seen->error.message);
-    by_json_open(json, "install", '[');
-    const char *const *commands = by_piece_install(piece, system);
-    for (size_t i = 0; i < BY_PIECE_COMMANDS && commands[i]; i++)
-        by_json_text(json, NULL, commands[i]);
-    by_json_close(json, ']');
+    install_json(json, piece, system);
     by_json_close(json, '}');
 }
 
 static void pieces_json(struct by_json *json, const struct by_versions *versions,
-                        enum by_system system)
+                        const struct system_seen *system)
 {
     size_t count;
     const struct by_piece *pieces = by_pieces(&count);
@@ -171,7 +185,7 @@ static void write_doctor_json(struct by_out *out, const struct by_versions *vers
     ort_json(&json, versions);
     blas_json(&json, versions);
     mpi_json(&json);
-    pieces_json(&json, versions, system->commands_for);
+    pieces_json(&json, versions, system);
     by_json_open(&json, "limits", '{');
     for (size_t i = 0; i < LIMIT_COUNT; i++)
         by_json_int(&json, limits[i].name, (int64_t)limits[i].most);
@@ -216,22 +230,31 @@ static void show_piece(struct by_out *out, const struct by_piece *piece,
     by_str_puts(&out->text, "\n");
 }
 
-static void show_install(struct by_out *out, const struct by_piece *piece, enum by_system system)
+static void show_install(struct by_out *out, const struct by_piece *piece,
+                         const struct system_seen *system)
 {
-    const char *const *commands = by_piece_install(piece, system);
+    struct by_str commands;
+    by_str_init(&commands);
+    size_t left = by_piece_install(piece, system->commands_for, system->package, &commands);
     by_str_printf(&out->text, "  %s: %s\n", piece->name, piece->gives);
-    if (!commands[0])
-        by_str_puts(&out->text, "    no command is known for this system\n");
-    for (size_t i = 0; i < BY_PIECE_COMMANDS && commands[i]; i++)
-        by_out_printf(out, BY_CYAN, "    %s\n", commands[i]);
+    if (!left)
+        by_str_printf(&out->text, "    no command is known for this system%s%s\n",
+                      piece->else_there ? "; " : "", piece->else_there ? piece->else_there : "");
+    const char *at = by_str_text(&commands);
+    for (; left-- && !commands.failed; at += strlen(at) + 1)
+        by_out_printf(out, BY_CYAN, "    %s\n", at);
+    by_str_release(&commands);
 }
 
 static bool is_installable(const struct by_piece *piece)
 {
+    struct by_str commands;
+    size_t known = 0;
+    by_str_init(&commands);
     for (int system = 0; system < BY_SYSTEMS; system++)
-        if (by_piece_install(piece, system)[0])
-            return true;
-    return false;
+        known += by_piece_install(piece, system, NULL, &commands);
+    by_str_release(&commands);
+    return known;
 }
 
 static void show_pieces(struct by_out *out, const struct by_versions *versions,
@@ -252,7 +275,7 @@ static void show_pieces(struct by_out *out, const struct by_versions *versions,
     if (wanted)
         by_out_printf(out, BY_BOLD, "\nWith what else works, and what installs it\n");
     for (size_t i = 0; i < wanted; i++)
-        show_install(out, install[i], system->commands_for);
+        show_install(out, install[i], system);
 }
 
 static int show_limits(struct by_out *out, struct baryon_error *err)
@@ -294,6 +317,8 @@ static int run_doctor(struct by_cli *cli, const void *data, struct baryon_error 
     system.commands_for = by_system_find(system.name, sizeof system.name);
     if (system.every)
         system.commands_for = (enum by_system)settings->system;
+    if (by_piece_package(system.folder, sizeof system.folder))
+        system.package = system.folder;
     by_str_init(&features);
     add_features(&features);
     by_versions_find(&versions, settings->runtime.onnxruntime);
@@ -349,7 +374,8 @@ const struct by_command by_cmd_doctor = {
         "hostile files before they cost memory or time. The exit status is 6 if there is no usable "
         "ONNX Runtime; commands that run no model work without it. BLAS is needed only for "
         "statistics of layers and rounding reconstruction, and MPI only for several ranks under "
-        "mpirun. Each MPI flavour is a library beside the program, built if its mpicc was found.",
+        "mpirun. Each MPI flavour is a library beside the program, built if its mpicc was found; "
+        "for a program that pip installed, the commands shown build it there.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_runtime_group, offsetof(struct settings, runtime)}},

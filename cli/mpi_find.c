@@ -106,7 +106,7 @@ static int open_flavour(const struct baryon_mpi **mpi, const char *flavour, int 
         *path = '\0';
     if (!find_mpi_library(flavour, found, sizeof found)) {
         by_fail(err, BARYON_ERR_DEPENDENCY, "libbaryon_mpi_%s.so is missing", flavour);
-        return by_err_hint(err, "install mpicc of this MPI and run 'make'");
+        return by_err_hint(err, "'baryon doctor' shows the commands that install it");
     }
     if (path)
         by_format(path, size, "%s", found);

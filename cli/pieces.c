@@ -1,6 +1,7 @@
 /* Has a row for each piece that the program uses where it is there. */
 #include "cli/pieces.h"
 
+#include "baryon.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "base/gemm.h"
@@ -10,6 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define TEXT_OF(number)      #number
+#define VERSION_PART(number) TEXT_OF(number)
+#define VERSION                                                                                    \
+    VERSION_PART(BARYON_VERSION_MAJOR)                                                             \
+    "." VERSION_PART(BARYON_VERSION_MINOR) "." VERSION_PART(BARYON_VERSION_PATCH)
 
 static void look_ort(const struct by_versions *versions, struct by_piece_seen *seen)
 {
@@ -99,6 +106,27 @@ static void look_mpich(const struct by_versions *versions, struct by_piece_seen 
     look_mpi("mpich", seen);
 }
 
+#define REINSTALL_ON_WINDOWS                                                                       \
+    "py -m pip install --force-reinstall --no-deps baryon-" VERSION "-py3-none-win_amd64.whl"
+
+/* Of a program that pip installed: the package has the source of what MPI's own compiler makes. */
+#define IN_PACKAGE(flavour, mpicc)                                                                 \
+    "cd \"%s\" && " mpicc " -O2 -shared -fPIC -I. -DBARYON_MPI_FLAVOUR=" flavour                   \
+    " -o lib/libbaryon_mpi_" flavour ".so mpi/baryon_mpi.c"
+#define OPENMPI(install, mpicc)                                                                    \
+    {                                                                                              \
+        {                                                                                          \
+            install, IN_PACKAGE("openmpi", mpicc)                                                  \
+        }                                                                                          \
+    }
+#define MPICH(install, mpicc)                                                                      \
+    {                                                                                              \
+        {                                                                                          \
+            install, IN_PACKAGE("mpich", mpicc)                                                    \
+        }                                                                                          \
+    }
+#define SHARDS "--shard of 'baryon calibrate' and 'baryon merge' do the same without MPI"
+
 static const struct by_piece pieces[] = {
     {
         .name = "ONNX Runtime",
@@ -106,10 +134,14 @@ static const struct by_piece pieces[] = {
         .look = look_ort,
         .any = {{"python3 -m pip install --no-deps --target \"$HOME/onnxruntime\" onnxruntime",
                  "export BARYON_ONNXRUNTIME=\"$HOME/onnxruntime/onnxruntime/capi\""}},
+        .on[BY_ALPINE] = {{"sudo apk add onnxruntime"}}, /* PyPI has none for its C library */
         .on[BY_WINDOWS] = {{"py -m pip install --no-deps --target "
                             "\"%USERPROFILE%\\onnxruntime\" onnxruntime",
                             "setx BARYON_ONNXRUNTIME "
                             "\"%USERPROFILE%\\onnxruntime\\onnxruntime\\capi\""}},
+        .package_any = {{"python3 -m pip install onnxruntime"}},
+        .package_on[BY_ALPINE] = {{"sudo apk add onnxruntime"}},
+        .package_on[BY_WINDOWS] = {{"py -m pip install onnxruntime"}},
     },
     {
         .name = "BLAS",
@@ -121,13 +153,17 @@ static const struct by_piece pieces[] = {
         .on[BY_ALPINE] = {{"sudo apk add openblas"}},
         .on[BY_SUSE] = {{"sudo zypper install libopenblas_pthreads0"}},
         .on[BY_MACOS] = {{"brew install openblas"}},
+        .else_there = "BARYON_CBLAS=FILE names a library with cblas_sgemm() and cblas_ssyrk()",
     },
     {
         .name = "operators",
         .gives = "ONNX Runtime runs models with Quark's operators and with formats that ONNX lacks",
         .look = look_ops,
         .any = {{"make install"}},
-        .on[BY_WINDOWS] = {{"py -m pip install --force-reinstall baryon"}},
+        .on[BY_WINDOWS] = {{REINSTALL_ON_WINDOWS}},
+        .package_any = {{"python3 -m pip install --force-reinstall --no-deps baryon-" VERSION
+                         "-*.whl"}},
+        .package_on[BY_WINDOWS] = {{REINSTALL_ON_WINDOWS}},
     },
     {
         .name = "JPEG, PNG",
@@ -138,35 +174,59 @@ static const struct by_piece pieces[] = {
         .name = "Python",
         .gives = "the Python package, and scripts that were written for Quark",
         .look = look_python,
-        .on[BY_DEBIAN] = {{"sudo apt-get install python3 python3-venv"}},
-        .on[BY_FEDORA] = {{"sudo dnf install python3"}},
-        .on[BY_ARCH] = {{"sudo pacman -S python"}},
-        .on[BY_ALPINE] = {{"sudo apk add python3"}},
-        .on[BY_SUSE] = {{"sudo zypper install python3"}},
+        .on[BY_DEBIAN] = {{"sudo apt-get install python3 python3-pip python3-venv"}},
+        .on[BY_FEDORA] = {{"sudo dnf install python3 python3-pip"}},
+        .on[BY_ARCH] = {{"sudo pacman -S python python-pip"}},
+        .on[BY_ALPINE] = {{"sudo apk add python3 py3-pip"}},
+        .on[BY_SUSE] = {{"sudo zypper install python3 python3-pip"}},
         .on[BY_MACOS] = {{"brew install python"}},
         .on[BY_WINDOWS] = {{"winget install Python.Python.3.12"}},
+        .else_there = "any Python from 3.9 on, with pip",
     },
     {
         .name = "Open MPI",
         .gives = "one calibration by several ranks under its mpirun",
         .look = look_openmpi,
         .on[BY_DEBIAN] = {{"sudo apt-get install libopenmpi-dev openmpi-bin", "make install"}},
-        .on[BY_FEDORA] = {{"sudo dnf install openmpi-devel", "make install"}},
-        .on[BY_ARCH] = {{"sudo pacman -S openmpi", "make install"}},
-        .on[BY_ALPINE] = {{"sudo apk add openmpi-dev", "make install"}},
-        .on[BY_SUSE] = {{"sudo zypper install openmpi4-devel", "make install"}},
-        .on[BY_MACOS] = {{"brew install open-mpi", "make install"}},
+        .on[BY_FEDORA] = {{"sudo dnf install openmpi-devel",
+                           "make install MPICC_openmpi=/usr/lib64/openmpi/bin/mpicc"}},
+        .on[BY_ARCH] = {{"sudo pacman -S openmpi", "make install MPICC_openmpi=mpicc"}},
+        .on[BY_ALPINE] = {{"sudo apk add openmpi-dev", "make install MPICC_openmpi=mpicc"}},
+        .on[BY_SUSE] = {{"sudo zypper install openmpi4-devel",
+                         "make install MPICC_openmpi=/usr/lib64/mpi/gcc/openmpi4/bin/mpicc"}},
+        .on[BY_MACOS] = {{"brew install open-mpi", "make install MPICC_openmpi=mpicc"}},
+        .package_on[BY_DEBIAN] =
+            OPENMPI("sudo apt-get install libopenmpi-dev openmpi-bin", "mpicc.openmpi"),
+        .package_on[BY_FEDORA] =
+            OPENMPI("sudo dnf install openmpi-devel gcc", "/usr/lib64/openmpi/bin/mpicc"),
+        .package_on[BY_ARCH] = OPENMPI("sudo pacman -S openmpi gcc", "mpicc"),
+        .package_on[BY_ALPINE] = OPENMPI("sudo apk add openmpi-dev gcc musl-dev", "mpicc"),
+        .package_on[BY_SUSE] = OPENMPI("sudo zypper install openmpi4-devel gcc",
+                                       "/usr/lib64/mpi/gcc/openmpi4/bin/mpicc"),
+        .package_on[BY_MACOS] = OPENMPI("brew install open-mpi", "mpicc"),
+        .else_there = SHARDS,
     },
     {
         .name = "MPICH",
         .gives = "one calibration by several ranks under its mpirun",
         .look = look_mpich,
         .on[BY_DEBIAN] = {{"sudo apt-get install libmpich-dev mpich", "make install"}},
-        .on[BY_FEDORA] = {{"sudo dnf install mpich-devel", "make install"}},
-        .on[BY_ARCH] = {{"sudo pacman -S mpich", "make install"}},
-        .on[BY_ALPINE] = {{"sudo apk add mpich-dev", "make install"}},
-        .on[BY_SUSE] = {{"sudo zypper install mpich-devel", "make install"}},
-        .on[BY_MACOS] = {{"brew install mpich", "make install"}},
+        .on[BY_FEDORA] = {{"sudo dnf install mpich-devel",
+                           "make install MPICC_mpich=/usr/lib64/mpich/bin/mpicc"}},
+        .on[BY_ARCH] = {{"sudo pacman -S mpich", "make install MPICC_mpich=mpicc"}},
+        .on[BY_ALPINE] = {{"sudo apk add mpich-dev", "make install MPICC_mpich=mpicc"}},
+        .on[BY_SUSE] = {{"sudo zypper install mpich-devel",
+                         "make install MPICC_mpich=/usr/lib64/mpi/gcc/mpich/bin/mpicc"}},
+        .on[BY_MACOS] = {{"brew install mpich", "make install MPICC_mpich=mpicc"}},
+        .package_on[BY_DEBIAN] = MPICH("sudo apt-get install libmpich-dev mpich", "mpicc.mpich"),
+        .package_on[BY_FEDORA] =
+            MPICH("sudo dnf install mpich-devel gcc", "/usr/lib64/mpich/bin/mpicc"),
+        .package_on[BY_ARCH] = MPICH("sudo pacman -S mpich gcc", "mpicc"),
+        .package_on[BY_ALPINE] = MPICH("sudo apk add mpich-dev gcc musl-dev", "mpicc"),
+        .package_on[BY_SUSE] =
+            MPICH("sudo zypper install mpich-devel gcc", "/usr/lib64/mpi/gcc/mpich/bin/mpicc"),
+        .package_on[BY_MACOS] = MPICH("brew install mpich", "mpicc"),
+        .else_there = SHARDS,
     },
 };
 
@@ -176,8 +236,39 @@ const struct by_piece *by_pieces(size_t *count)
     return pieces;
 }
 
-const char *const *by_piece_install(const struct by_piece *piece, enum by_system system)
+bool by_piece_package(char *folder, size_t size)
 {
-    const struct by_piece_recipe *own = &piece->on[system];
-    return own->commands[0] ? own->commands : piece->any.commands;
+    char own[PATH_MAX], starter[PATH_MAX];
+    return by_own_folder(own, sizeof own) && by_folder_of(own, folder, size) &&
+           by_format(starter, sizeof starter, "%s/_command.py", folder) < (int)sizeof starter &&
+           by_file_exists(starter);
+}
+
+static const struct by_piece_recipe *recipe_of(const struct by_piece *piece, enum by_system system,
+                                               const char *package)
+{
+    const struct by_piece_recipe *ranked[] = {&piece->package_on[system], &piece->package_any,
+                                              &piece->on[system], &piece->any};
+    size_t i = package ? 0 : 2;
+    while (i < 3 && !ranked[i]->commands[0])
+        i++;
+    return ranked[i];
+}
+
+size_t by_piece_install(const struct by_piece *piece, enum by_system system, const char *package,
+                        struct by_str *commands)
+{
+    const struct by_piece_recipe *recipe = recipe_of(piece, system, package);
+    size_t count = 0;
+    while (count < BY_PIECE_COMMANDS && recipe->commands[count]) {
+        const char *command = recipe->commands[count++], *place = strstr(command, "%s");
+        const size_t before = place ? (size_t)(place - command) : strlen(command);
+        by_str_add(commands, command, before);
+        if (place) {
+            by_str_puts(commands, package ? package : ".");
+            by_str_puts(commands, place + 2);
+        }
+        by_str_add(commands, "", 1);
+    }
+    return count;
 }

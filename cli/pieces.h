@@ -5,6 +5,7 @@
 #ifndef BY_PIECES_H
 #define BY_PIECES_H
 
+#include "base/str.h"
 #include "base/system.h"
 #include "cli/versions.h"
 
@@ -17,19 +18,29 @@ struct by_piece_seen {
 };
 
 struct by_piece_recipe {
-    const char *commands[BY_PIECE_COMMANDS]; /* to be run in turn; NULL behind the last */
+    /* To be run in turn; NULL behind the last. In "%s" stands the folder of the package. */
+    const char *commands[BY_PIECE_COMMANDS];
 };
 
 struct by_piece {
     const char *name;
     const char *gives; /* what works with it alone, as a sentence's end */
     void (*look)(const struct by_versions *versions, struct by_piece_seen *seen);
-    struct by_piece_recipe any;            /* the same on every system */
-    struct by_piece_recipe on[BY_SYSTEMS]; /* goes before .any */
+    struct by_piece_recipe any;                    /* the same on every system */
+    struct by_piece_recipe on[BY_SYSTEMS];         /* goes before .any */
+    struct by_piece_recipe package_any;            /* where pip installed the program */
+    struct by_piece_recipe package_on[BY_SYSTEMS]; /* each goes before those above */
+    const char *else_there;                        /* what there is where no command is known */
 };
 
 const struct by_piece *by_pieces(size_t *count);
-/* The commands for a system; the first is NULL where none is known. */
-const char *const *by_piece_install(const struct by_piece *piece, enum by_system system);
+/* The folder of the Python package that the program is in; false: it is in none. */
+bool by_piece_package(char *folder, size_t size);
+/*
+ * Appends the commands for a system, each with a NUL behind it. package: of by_piece_package(), or
+ * NULL. Returns how many.
+ */
+size_t by_piece_install(const struct by_piece *piece, enum by_system system, const char *package,
+                        struct by_str *commands);
 
 #endif

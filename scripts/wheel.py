@@ -92,6 +92,8 @@ def members(version, binaries, libraries, tag):
     yield "baryon/py.typed", b""
     for path in binaries:
         yield f"baryon/lib/{Path(path).name}", Path(path).read_bytes()
+    for name in () if "win_" in tag else ("baryon_mpi.c", "baryon_mpi.h"):  # `baryon doctor` says what compiles it
+        yield f"baryon/mpi/{name}", (ROOT / "mpi" / name).read_bytes()
     info = f"baryon-{version}.dist-info"
     names, files, texts = dependencies(binaries[0], libraries)
     for name, path in files.items():

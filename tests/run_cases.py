@@ -7,6 +7,8 @@
     stderr   the exact text; must be empty when the file is missing
     make.py  run before, in the copy, by the Python that has onnx and numpy
 
+With --system windows the files exit.windows, stdout.windows and stderr.windows go before those.
+
 A line that begins with "~ " is a shell pattern for that line. The path of the
 copy is taken out of what the program says. A case that exits with 77 is skipped
 and says why on stdout. cmd sees BARYON (the program), MODELS (a folder of real
@@ -34,7 +36,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
-EXPECTED = ("cmd", "exit", "stdout", "stderr")
+EXPECTED = ("cmd", *(f"{name}{of}" for name in ("exit", "stdout", "stderr") for of in ("", ".windows")))
 SKIPPED = 77
 MAKE_SECONDS = 600
 HANGS = 30  # times as long as it may take is for ever, however busy the machine is
@@ -275,17 +277,23 @@ class Runner:
         if found:
             raise Failure(found)
 
-    @staticmethod
-    def bless(case, status, texts):
+    def expectation(self, case, name):
+        """The file that has it: of the system, where that has one of its own."""
+        own = case / f"{name}.{self.options.system}"
+        return own if self.options.system and own.exists() else case / name
+
+    def bless(self, case, status, texts):
         """Writes what happened as the expectation; stdout only where it is looked at.
-        Patterns that still match stay."""
+        Patterns that still match stay. With --system what differs goes to a file of the system."""
 
         def put(name, text, wanted):
-            path = case / name
-            if path.exists() and same_text(path.read_text(encoding="utf-8"), text):
+            path = self.expectation(case, name)
+            known = path.read_text(encoding="utf-8") if path.exists() else ""
+            if same_text(known, text) if path.exists() else not wanted:
                 return
-            if wanted:
-                known = path.read_text(encoding="utf-8") if path.exists() else ""
+            if self.options.system:
+                path = case / f"{name}.{self.options.system}"
+            if wanted or self.options.system:
                 path.write_text(with_patterns(known, text), encoding="utf-8", newline="")
             elif path.exists():
                 path.unlink()
@@ -295,21 +303,21 @@ class Runner:
         put("stdout", texts["stdout"], (case / "stdout").exists())
         return "passed", ""
 
-    @staticmethod
-    def compare(case, status, texts):
+    def compare(self, case, status, texts):
         problems = []
-        wanted = int((case / "exit").read_text()) if (case / "exit").exists() else 0
+        path = self.expectation(case, "exit")
+        wanted = int(path.read_text()) if path.exists() else 0
         if status != wanted:
             problems.append(f"exit status is {status}, expected {wanted}")
         for name, text in texts.items():
-            path = case / name
+            path = self.expectation(case, name)
             if not path.exists() and name == "stdout":
                 continue
             expected = path.read_text(encoding="utf-8") if path.exists() else ""
             if "% (" not in expected:  # what took long, on a slow machine, tells how far it is
                 text = re.sub(r"^baryon: \w+: +\d+ % \(.*\n", "", text, flags=re.M)
             if not same_text(expected, text):
-                problems.append(difference(name, expected, text))
+                problems.append(difference(path.name, expected, text))
         if problems:
             if status != wanted and not any("stderr" in problem for problem in problems):
                 problems.append(texts["stderr"])
@@ -364,6 +372,7 @@ def parse_options():
     parser.add_argument("--bless", action="store_true", help="take what happens as expected")
     parser.add_argument("--valgrind", action="store_true", help="run the program in valgrind")
     parser.add_argument("--sample", type=int, metavar="N", help="of cases that start ONNX Runtime, every Nth")
+    parser.add_argument("--system", choices=["windows"], help="that the program is for")
     parser.add_argument("--any-memory", action="store_true", help="do not judge memory")
     parser.add_argument("--need", metavar="FIRST-LAST,...", help="numbers that must have a folder")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Looks at the wheels of `make wheels`, installs them in empty systems, and runs the quick start there.
 
-    tests/wheels.py [--record FILE] [PART...]      parts: files again chroots aarch64 musl
+    tests/wheels.py [--record FILE] [PART...]      parts: files again chroots deb aarch64 musl
     tests/wheels.py --fast      builds that for this machine and looks at it, where zig is installed
 
 files: size, systems that they are for (auditwheel), licences, list of parts. again: one of them is built a second
-time, elsewhere (LONG=1: all). chroots: Debian 11 to 13 with pip, as root; the blocks of the README run. aarch64:
+time, elsewhere (LONG=1: all). chroots: Debian 11 to 13 with pip, as root; the blocks of the README run. deb: the packages
+of `make deb` in Debian 12, with what `baryon doctor` names. aarch64:
 under qemu, unit tests (LONG=1: all) and quantizations, which have the bytes that x86-64 writes. musl: commands that
 run no model. --record writes times and sizes as a page. Ends with "N passed, N failed".
 """
@@ -203,6 +204,13 @@ def place_samples(folder):
         shutil.copy(path, folder / "pictures")
 
 
+def share_network(root):
+    """Where this machine's own pip has certificates and a configuration, that system's has them too."""
+    for path in ("/etc/resolv.conf", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt"):
+        if Path(path).exists():
+            shutil.copy(path, root / path[1:])
+
+
 def try_suite(score, suite):
     root = ROOTS / suite
     if not score.check(debootstrap(suite, root), f"{suite}: debootstrap"):
@@ -211,10 +219,7 @@ def try_suite(score, suite):
     shutil.rmtree(root / "srv/new", ignore_errors=True)
     wheel = wheel_of(NATIVE)
     shutil.copy(wheel, root / "srv/try")
-    # Where this machine's own pip has certificates and a configuration, that system's has them too.
-    for path in ("/etc/resolv.conf", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt"):
-        if Path(path).exists():
-            shutil.copy(path, root / path[1:])
+    share_network(root)
     shell, python = blocks()
     (root / "srv/try/quick.sh").write_text(shell, "utf-8")
     (root / "srv/try/quick.py").write_text(python, "utf-8")
@@ -241,6 +246,56 @@ def chroots(score):
         return
     for suite in SUITES:
         try_suite(score, suite)
+
+
+# ---- Debian packages
+
+# As root in a new Debian: the packages, then what `baryon doctor` says of Python and ONNX Runtime.
+INSTALL = """set -e
+export DEBIAN_FRONTEND=noninteractive
+apt-get -q=2 update
+apt-get -q=2 install -y --no-install-recommends ./libbaryon0_*.deb ./baryon_*.deb ./python3-baryon_*.deb
+baryon doctor --system debian >doctor.txt || test $? = 6
+sed -n '/^  Python:/,/^  [A-Z].*:/s/^    sudo apt-get install/apt-get -q=2 install -y --no-install-recommends/p' doctor.txt >python.sh
+sed -n '/^  ONNX Runtime:/,/^  BLAS:/s/^    //p' doctor.txt >runtime.sh
+sh -e python.sh
+. ./runtime.sh
+baryon doctor >/dev/null
+grep export runtime.sh >environment.sh
+"""
+
+
+def deb(score):
+    packages = [path for path in sorted((ROOT / "build/deb").glob("*.deb")) if "-dev_" not in path.name and "dbgsym" not in path.name]
+    if os.geteuid() or not shutil.which("debootstrap") or not packages:
+        print("deb: left out, it requires root, debootstrap (scripts/deps.sh chroots) and make deb")
+        return
+    root = ROOTS / "deb"
+    if not score.check(debootstrap("bookworm", ROOTS / "bookworm"), "bookworm: debootstrap"):
+        return
+    shutil.rmtree(root, ignore_errors=True)
+    subprocess.run(["cp", "-a", ROOTS / "bookworm", root], check=True)
+    shutil.rmtree(root / "srv/new", ignore_errors=True)
+    place_samples(root / "srv/try")
+    share_network(root)
+    for path in packages:
+        shutil.copy(path, root / "srv/try")
+    shell, python = blocks()
+    (root / "srv/try/quick.sh").write_text(shell, "utf-8")
+    (root / "srv/try/quick.py").write_text(python, "utf-8")
+    steps = {"install": INSTALL, "shell": ". ./environment.sh && sh quick.sh && test -s small.onnx -a -s report.html",
+             "python": ". ./environment.sh && python3 quick.py && test -s a8w8.onnx"}  # fmt: skip
+    took = {}
+    for name, script in steps.items():
+        done, took[name], _ = timed(*inside(root, script))
+        if not score.check(done.returncode == 0, f"deb: {name}: {done.stdout[-1500:]} {done.stderr[-1500:]}"):
+            return
+    sizes = run(*inside(root, "dpkg-query --show --showformat='${Installed-Size}\\n' baryon libbaryon0 python3-baryon")).stdout.split()
+    size = sum(map(int, sizes)) << 10
+    score.check(len(sizes) == 3 and size < LIMIT, f"deb: {sizes} KiB installed")
+    score.note("Debian packages in Debian 12, with what `baryon doctor` installs",
+               f"apt and pip {took['install']:.0f} s, quick start {took['shell']:.0f} s, Python {took['python']:.0f} s; {size / 2**20:.1f} MiB of Baryon")  # fmt: skip
+    shutil.rmtree(root, ignore_errors=True)
 
 
 # ---- aarch64
@@ -353,11 +408,12 @@ def musl(score):
         score.note("musl on x86-64", "check and convert, bytes as with glibc")
 
 
-PARTS = {"files": files, "again": again, "chroots": chroots, "aarch64": aarch64, "musl": musl}
+PARTS = {"files": files, "again": again, "chroots": chroots, "deb": deb, "aarch64": aarch64, "musl": musl}
 PAGE = """# Packages
 
-What `make check-wheels` measured, {date}, on {machine}. Times are of one run, beside other programs, with
-downloads.
+What `tests/wheels.py --record` measured, {date}, on {machine}: `make check-wheels RECORD=FILE` writes this page, with the
+row that `make check-windows` left. Times are of one run, beside other programs; those of pip are with downloads, under
+Wine without.
 
 | what | |
 |---|---|
@@ -386,7 +442,9 @@ def main():
     for part in options.parts:
         PARTS[part](score)
     if options.record and not score.failed:
-        rows = "\n".join(f"| {what} | {value} |" for what, value in score.rows)
+        windows = ROOT / "build/windows/python.json"  # of tests/windows.py
+        rows = [*score.rows, *(json.loads(windows.read_text("utf-8")) if windows.exists() else ())]
+        rows = "\n".join(f"| {what} | {value} |" for what, value in rows)
         options.record.write_text(PAGE.format(date=time.strftime("%Y-%m-%d"), machine=processor(), rows=rows), "utf-8")
     score.check(options.parts, "the wheel is built")
     print(f"{score.passed} passed, {score.failed} failed")

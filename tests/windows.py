@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the build for Windows under Wine: unit tests, cases, and a quantization beside Linux's.
 
-    tests/windows.py [--fast] [PART...]      parts: units cases bytes long paths python
+    tests/windows.py [--fast] [PART...]      parts: units cases process bytes long paths python
 
 Builds first. Without the packages of `scripts/deps.sh windows` it fails; with --fast it says so and ends.
 What is left out, and why, is in tests/windows_left_out.txt. Ends with "N passed, N failed".
@@ -21,6 +21,8 @@ import windows_python
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 FAST_UNITS = "str mem map json team err place save".split()
+# Of tests/process: writers and readers of one file at once.
+PROCESS = ["racing"]
 FAST_CASES = ["tests/cli/list", "tests/cli/inspect*", "tests/bad/1*"]
 RUNTIME = ROOT / "build/deps/windows/onnxruntime/onnxruntime.dll"
 SECONDS = 120  # for a program; it is ended then
@@ -89,8 +91,26 @@ def cases(build, environment, fast):
         found = sorted(path for pattern in FAST_CASES for path in ROOT.glob(pattern))
     chosen = [str(path.relative_to(ROOT)) for path in found if path.name not in skipped]
     print(f"cases: {len(chosen)} folders, {len(found) - len(chosen)} left out")
-    command = ["tests/run_cases.py", "--any-memory", "--jobs", JOBS, "--program", str(build / "baryon"), "--scratch", str(build), *chosen]
+    command = ["tests/run_cases.py", "--system", "windows", "--any-memory", "--jobs", JOBS, "--program", str(build / "baryon"), "--scratch", str(build), *chosen]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True).stdout
+
+
+def processes(build, environment):
+    """Tests of several processes, and of such as are killed."""
+    skipped, passed, failed, text = left_out("process"), 0, 0, ""
+    for name in PROCESS:
+        source = (TESTS / f"process/test_{name}.py").read_text(encoding="utf-8")
+        known = [f"{one}.{test}" for one, body in re.findall(r"^class (\w+)(.*?)(?=^class |\Z)", source, re.M | re.S)
+                 for test in re.findall(r"    def (test_\w+)", body)]  # fmt: skip
+        chosen = [test for test in known if f"{name}/{test.split('.')[1]}" not in skipped]
+        command = [str(ROOT / "build/venv/bin/python"), f"tests/process/test_{name}.py", *chosen]
+        done = subprocess.run(command, cwd=ROOT, env={**environment, "BARYON": str((build / "baryon").resolve())},
+                              check=False, capture_output=True, text=True)  # fmt: skip
+        bad = [line for line in done.stderr.splitlines() if re.match(r"(FAIL|ERROR): ", line)]
+        bad += [] if f"Ran {len(chosen)} test" in done.stderr else [f"{name}: not all ran"]
+        text += "".join(f"FAILED {line}\n" for line in bad) + (done.stderr[-3000:] if bad else "")
+        passed, failed = passed + len(chosen) - len(bad), failed + len(bad)
+    return f"{text}{passed} passed, {failed} failed\n"
 
 
 def same_bytes(build, environment, fast):
@@ -137,13 +157,13 @@ def long_path(build, environment):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["units", "cases", "bytes", "long", "paths", "python"])
+    parser.add_argument("parts", nargs="*", default=["units", "cases", "process", "bytes", "long", "paths", "python"])
     parser.add_argument("--fast", action="store_true", help="a part of them, in a minute")
     parser.add_argument("--build", type=Path, default=ROOT / "build/windows")
     parser.add_argument("--runtime", type=Path, default=RUNTIME, help="onnxruntime.dll")
     options = parser.parse_args()
     if options.fast:
-        options.parts = [part for part in options.parts if part != "python"]
+        options.parts = [part for part in options.parts if part not in ("process", "python")]
     if lacking := missing(options.runtime):
         print(f"left out, missing: {', '.join(lacking)}; scripts/deps.sh windows installs it")
         return 0 if options.fast else 1
@@ -153,6 +173,7 @@ def main():
     environment = prepare(options.build, options.runtime)
     run = {"units": lambda: units(options.build, environment, options.fast),
            "cases": lambda: cases(options.build, environment, options.fast),
+           "process": lambda: processes(options.build, environment),
            "bytes": lambda: same_bytes(options.build, environment, options.fast),
            "long": lambda: long_path(options.build, environment),
            "paths": lambda: windows_paths.check(options.build, environment),

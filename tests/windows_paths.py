@@ -43,11 +43,11 @@ class Place:
 
 def drives(place):
     drive = Path(place.environment["WINEPREFIX"]) / "drive_c"
-    for name in (r"C:one.onnx", r"C:\two.onnx", "c:/three.onnx"):
+    for name in (r"C:one.onnx", r"C:\two.onnx", "c:/three.onnx", "\\\\?\\C:\\four.onnx"):
         status, text = place.convert(name, "--force")
         assert status == 0, text
         assert place.run("inspect", name)[0] == 0
-        (drive / name[2:].lstrip("\\/")).unlink()
+        (drive / name.removeprefix("\\\\?\\")[2:].lstrip("\\/")).unlink()
     status, text = place.run("inspect", r"Q:\model.onnx")
     assert status and r"Q:\model.onnx" in text, text
     assert place.names() == ["model.onnx"]
@@ -68,6 +68,20 @@ def devices(place):
         status, text = place.convert(name)
         assert status and Path(name).name in text, (name, text)
     assert place.names() == ["model.onnx"]
+
+
+def other_code_pages(place):
+    """Names, arguments, a config and texts that the machine's code pages have no letters for."""
+    pages = place.helper("pages").communicate()[0].split()
+    assert len(pages) == 2 and "65001" not in pages, pages
+    names = ["Ωμέγα.onnx", "Ελλη 中文 א.onnx"]
+    for name in names:
+        status, text = place.convert(name)
+        assert status == 0 and name in text, text
+    (place.folder / "中.yaml").write_text("exclude: ['中文*']\n", encoding="utf-8")
+    status, text = place.run("plan", "model.onnx", "--preset", "XINT8", "--random", "1", "--size", "192x48", "--config", "中.yaml")
+    assert "中文*" in text, text
+    assert place.names() == sorted(["model.onnx", "中.yaml", *names])
 
 
 def unicode_names(place):
@@ -123,7 +137,25 @@ def operators_by_name(place):
         assert status == 0, text
 
 
-CHECKS = [operators_by_name, drives, shares, devices, unicode_names, held_elsewhere, planted_libraries, console_interrupt]
+def goal_command(place):
+    """Commands of the user's are Windows' own; a cmd.exe of the current folder is not taken."""
+    def search(command, *more):
+        return place.run("auto", "model.onnx", "-o", "q.onnx", "-f", "--target", "xint8", "--effort", "quick", "--random", "4", "--size",
+                         "192x48", "--goal", "value>=0.5", "--goal-command", command, *more)  # fmt: skip
+
+    shutil.copy(place.build / "helper.exe", place.folder / "cmd.exe")
+    status, text = search("if exist {model} echo the value is 0.75")
+    assert status == 0 and "0.75" in text and "q.onnx" in place.names(), text
+    for command, wanted in (("exit 3 & rem {model}", "exit status 3"), ("rem {model}", "printed no number, but ''"),
+                            ("echo no number in {model}", "printed no number")):  # fmt: skip
+        status, text = search(command)
+        assert status == 3 and wanted in text, (command, text)
+    status, text = search("ping -n 60 127.0.0.1 >nul & echo 1 & rem {model}", "--goal-seconds", "0.1")
+    assert status == 3 and "took longer than 0.1 s" in text, text
+    assert place.names() == ["cmd.exe", "model.onnx", "q.onnx", "q.yaml"], place.names()
+
+
+CHECKS = [operators_by_name, goal_command, drives, shares, devices, other_code_pages, unicode_names, held_elsewhere, planted_libraries, console_interrupt]
 
 
 def check(build, environment):

@@ -1,5 +1,6 @@
 """The wheel in a new prefix of Wine, with Python for Windows: the quick start, and a script for Quark."""
 
+import json
 import shutil
 import subprocess
 import time
@@ -33,6 +34,7 @@ print("sum", round(float(session.run(None, Reader().get_next())[0].sum()), 1))
 """
 COMMANDS = [
     ("doctor", "onnxruntime.dll"),
+    ("doctor --system windows", "py -m pip install onnxruntime\n"),
     ("quantize model.onnx -o int8.onnx --preset XINT8 --data samples", "int8.onnx"),
     ("check int8.onnx --target xint8", "0 errors"),
     ("evaluate model.onnx int8.onnx --data samples", "8 samples"),
@@ -62,6 +64,7 @@ class Machine:
         del self.environment["BARYON_ONNXRUNTIME"]
         self.home = unpack(self.folder)
         shutil.copy(MODEL, self.folder / "model.onnx")
+        self.seconds = []
 
     def run(self, *command):
         """What it printed; fails unless the status is 0."""
@@ -70,8 +73,18 @@ class Machine:
         done = subprocess.run([self.under, *map(str, command)], cwd=self.folder, env=self.environment, input="", text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False)  # fmt: skip
         assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}"
-        print(f"  {time.monotonic() - begin:6.1f} s  {' '.join(map(str, command))[-90:]}", flush=True)
+        self.seconds.append(time.monotonic() - begin)
+        print(f"  {self.seconds[-1]:6.1f} s  {' '.join(map(str, command))[-90:]}", flush=True)
         return done.stdout
+
+
+def note(build, machine, wheel, size):
+    """What tests/wheels.py --record puts into its page."""
+    pip, _, *commands, script = machine.seconds
+    packed = f"{wheel.stat().st_size / 2**20:.1f} MiB, {size / 2**20:.1f} MiB installed"
+    times = f"pip {pip:.0f} s, quick start ({len(commands)} commands) {sum(commands):.0f} s, a script for Quark {script:.0f} s"
+    rows = [(wheel.name, packed), ("Windows' Python 3.11 under Wine, a new prefix", times)]
+    (build / "python.json").write_text(json.dumps(rows), encoding="utf-8")
 
 
 def check(build, environment):
@@ -91,6 +104,7 @@ def check(build, environment):
             text = machine.run("cp311/Scripts/baryon.exe", *command.split())
             assert wanted in text, f"{command}: {text[-2000:]}"
         assert "sum 1.0" in machine.run(python, "-c", SCRIPT)
+        note(build, machine, wheel, size)
     except (AssertionError, subprocess.TimeoutExpired) as problem:
         return f"FAILED python: {problem}\n0 passed, 1 failed\n"
     finally:

@@ -2,6 +2,7 @@
  * What the tests under Wine ask of another program on Windows.
  *
  *   helper hold FILE               keeps it open for itself alone until its input ends
+ *   helper pages                   prints the code pages of the machine and of the console
  *   helper interrupt MSEC COMMAND  starts it, sends Ctrl-C to the console, prints its status
  *
  * As a library it leaves a file "loaded" in the current folder.
@@ -55,6 +56,8 @@ static int interrupt(unsigned milliseconds, char *command)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "pages"))
+        return printf("%u %u\n", GetACP(), GetOEMCP()) < 0;
     if (argc == 3 && !strcmp(argv[1], "hold"))
         return hold(argv[2]);
     if (argc == 4 && !strcmp(argv[1], "interrupt"))

@@ -1,6 +1,8 @@
 /* Renames and removes files, also those that are open here. */
 #include "port/windows/inside.h"
 
+enum { WRITERS_MAX = 64 }; /* that may come between the steps of one replacement */
+
 /* --- Removing --- */
 
 /* The name is free at once, as in POSIX; where the system cannot, when the file is closed. */
@@ -96,7 +98,8 @@ static bool replace_in_steps(const wchar_t *from, const wchar_t *to)
         return false;
     if (!MoveFileExW(from, to, 0)) {
         const DWORD problem = GetLastError();
-        MoveFileExW(aside, to, 0);
+        if (!MoveFileExW(aside, to, 0) && GetLastError() == ERROR_ALREADY_EXISTS)
+            DeleteFileW(aside); /* another writer has put a newer one there */
         SetLastError(problem);
         return false;
     }
@@ -111,16 +114,33 @@ static bool is_folder(const wchar_t *path)
     return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
+static bool is_used(DWORD problem)
+{
+    return problem == ERROR_ACCESS_DENIED || problem == ERROR_SHARING_VIOLATION ||
+           problem == ERROR_USER_MAPPED_FILE;
+}
+
+/* Another writer has taken the old file aside, or put its own there, between two steps. */
+static bool is_raced(DWORD problem)
+{
+    return problem == ERROR_FILE_NOT_FOUND || problem == ERROR_ALREADY_EXISTS;
+}
+
 static int replace(const wchar_t *from, const wchar_t *to)
 {
     if (is_folder(from) && is_folder(to) && !RemoveDirectoryW(to))
         return by_win_fail();
-    if (replace_at_once(from, to) || MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING))
-        return 0;
-    const DWORD problem = GetLastError();
-    const bool is_used = problem == ERROR_ACCESS_DENIED || problem == ERROR_SHARING_VIOLATION ||
-                         problem == ERROR_USER_MAPPED_FILE;
-    return is_used && replace_in_steps(from, to) ? 0 : by_win_fail();
+    for (int left = WRITERS_MAX; left > 0; left--) {
+        if (replace_at_once(from, to) || MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING))
+            return 0;
+        if (!is_used(GetLastError()))
+            break;
+        if (replace_in_steps(from, to))
+            return 0;
+        if (!is_raced(GetLastError()))
+            break;
+    }
+    return by_win_fail();
 }
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)

@@ -5,6 +5,7 @@
 #include <winternl.h>
 
 #define BY_OBJECT_NAME ((OBJECT_INFORMATION_CLASS)1)
+#define BY_PART_MAX    255
 #define LONG_PREFIX    L"\\\\?\\"
 
 HANDLE by_win_handle(int fd)
@@ -69,11 +70,20 @@ static bool refuse_device(wchar_t out[BY_WIDE_MAX], const wchar_t *full)
     return false;
 }
 
+/* Between two separators no system of files has more; said here, it is said before any work. */
+static bool parts_fit(const wchar_t *path)
+{
+    size_t size = 0;
+    for (; *path && size <= BY_PART_MAX; path++)
+        size = *path == L'\\' ? 0 : size + 1;
+    return size <= BY_PART_MAX;
+}
+
 static bool make_long(wchar_t out[BY_WIDE_MAX], const wchar_t *path)
 {
     wchar_t full[BY_WIDE_MAX];
     const DWORD length = GetFullPathNameW(path, BY_WIDE_MAX, full, NULL);
-    if (!length || length + 8 >= BY_WIDE_MAX) {
+    if (!length || length + 8 >= BY_WIDE_MAX || !parts_fit(full)) {
         errno = ENAMETOOLONG;
         return false;
     }

@@ -23,6 +23,6 @@ WRONG = {
 for name, text in WRONG.items():
     Path(f"{name}.json").write_text(text)
 Path("not-utf8.json").write_bytes(b'{"report": 1, "command": "\xff"}')
-Path("nul.json").write_bytes(b'{"report": 1}\0')
+Path("nulled.json").write_bytes(b'{"report": 1}\0')
 with open("large.json", "wb") as large:  # 100 MB, of which the disk has nothing
     large.truncate(100 << 20)

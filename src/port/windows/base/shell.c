@@ -32,8 +32,22 @@ static HANDLE make_job(void)
     return job;
 }
 
+/* Windows would look for the name alone in the current folder before its own. */
+static bool find_shell(wchar_t path[BY_WIDE_MAX])
+{
+    static const wchar_t name[] = L"\\cmd.exe";
+    const UINT length = GetSystemDirectoryW(path, BY_WIDE_MAX);
+    if (!length || length + sizeof name / sizeof *name > BY_WIDE_MAX)
+        return false;
+    wcscpy(path + length, name);
+    return true;
+}
+
 static bool start_command(struct running *run, wchar_t *line, HANDLE output)
 {
+    wchar_t shell[BY_WIDE_MAX];
+    if (!find_shell(shell))
+        return false;
     SECURITY_ATTRIBUTES inherited = {.nLength = sizeof inherited, .bInheritHandle = TRUE};
     HANDLE nothing = CreateFileW(L"NUL", GENERIC_READ, 0, &inherited, OPEN_EXISTING, 0, NULL);
     STARTUPINFOW start = {.cb = sizeof start,
@@ -42,7 +56,7 @@ static bool start_command(struct running *run, wchar_t *line, HANDLE output)
                           .hStdOutput = output,
                           .hStdError = GetStdHandle(STD_ERROR_HANDLE)};
     PROCESS_INFORMATION process;
-    const bool started = CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL,
+    const bool started = CreateProcessW(shell, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL,
                                         &start, &process);
     CloseHandle(nothing);
     if (!started)
