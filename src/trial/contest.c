@@ -300,6 +300,17 @@ bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule
     return by_verdict_of(threshold_of(q, rule), one->each, other->each, judged_by_both(one, other));
 }
 
+int by_trial_compare(const struct by_quantization *q, struct by_trial *trial,
+                     enum by_verdict_rule rule, const struct by_candidate candidates[2],
+                     struct by_trial_score scores[2], bool *better, struct baryon_error *err)
+{
+    const struct by_trial_question question = {rule, 1, 0};
+    if (by_trial_ask(trial, candidates, 2, &question, 1, scores, err) < 0)
+        return -1;
+    *better = by_trial_prefers(q, rule, &scores[1], &scores[0]);
+    return 0;
+}
+
 struct by_gain by_trial_gain(const struct by_trial_score *one, const struct by_trial_score *other,
                              size_t *samples)
 {

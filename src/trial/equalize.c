@@ -109,12 +109,12 @@ static int choose_biases(const struct by_quantization *q, struct by_trial *trial
                          struct by_candidate *best, struct baryon_error *err)
 {
     struct by_candidate candidates[] = {*best, *best};
-    const struct by_trial_question question = {BY_VERDICT_BIASES, 1, 0};
     struct by_trial_score scores[2];
+    bool better;
     candidates[1].edits[BY_EDIT_BIASES] = !best->edits[BY_EDIT_BIASES];
-    if (by_trial_ask(trial, candidates, 2, &question, 1, scores, err) < 0)
+    if (by_trial_compare(q, trial, BY_VERDICT_BIASES, candidates, scores, &better, err) < 0)
         return -1;
-    *best = candidates[by_trial_prefers(q, BY_VERDICT_BIASES, &scores[1], &scores[0])];
+    *best = candidates[better];
     return 0;
 }
 

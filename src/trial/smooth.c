@@ -73,11 +73,10 @@ static int choose_smoothing(struct by_quantization *q, struct by_trial *trial,
                             struct by_candidate *best, struct baryon_error *err)
 {
     const struct by_candidate candidates[] = {{{0}}, *best};
-    const struct by_trial_question question = {BY_VERDICT_SMOOTHED, 1, 0};
     struct by_trial_score scores[2];
-    if (by_trial_ask(trial, candidates, 2, &question, 1, scores, err) < 0)
+    bool better;
+    if (by_trial_compare(q, trial, BY_VERDICT_SMOOTHED, candidates, scores, &better, err) < 0)
         return -1;
-    const bool better = by_trial_prefers(q, BY_VERDICT_SMOOTHED, &scores[1], &scores[0]);
     if (better)
         by_trial_report_choice(q, BY_EDIT_SMOOTHING, best->edits[BY_EDIT_SMOOTHING], &scores[1],
                                &scores[0]);

@@ -34,11 +34,10 @@ static int choose_splitting(struct by_quantization *q, const struct by_split_rep
                             struct by_candidate *best, struct baryon_error *err)
 {
     const struct by_candidate candidates[] = {{{0}}, *best};
-    const struct by_trial_question question = {BY_VERDICT_SPLIT, 1, 0};
     struct by_trial_score scores[2];
-    if (by_trial_ask(q->trial, candidates, 2, &question, 1, scores, err) < 0)
+    bool better;
+    if (by_trial_compare(q, q->trial, BY_VERDICT_SPLIT, candidates, scores, &better, err) < 0)
         return -1;
-    const bool better = by_trial_prefers(q, BY_VERDICT_SPLIT, &scores[1], &scores[0]);
     if (better)
         report_split(q, report, &scores[1], &scores[0]);
     *best = candidates[better];

@@ -62,6 +62,10 @@ int by_trial_ask(struct by_trial *trial, const struct by_candidate *candidates, 
 /* Whether the rule prefers one candidate of a contest to another. One that lost never is. */
 bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
                       const struct by_trial_score *one, const struct by_trial_score *other);
+/* Whether the rule prefers the second of two candidates to the first, asked of samples. */
+int by_trial_compare(const struct by_quantization *q, struct by_trial *trial,
+                     enum by_verdict_rule rule, const struct by_candidate candidates[2],
+                     struct by_trial_score scores[2], bool *better, struct baryon_error *err);
 /* How much better one candidate is than another, on the samples that judged both. */
 struct by_gain by_trial_gain(const struct by_trial_score *one, const struct by_trial_score *other,
                              size_t *samples);

@@ -108,16 +108,16 @@ int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_
     struct by_candidate candidates[1 + BY_WIDE_LEVELS], ends[2];
     struct by_trial_score scores[1 + BY_WIDE_LEVELS];
     const size_t count = list_candidates(&q->recipe, now, candidates);
-    const struct by_trial_question question = {BY_VERDICT_WIDE, 1, 0};
+    bool better;
     ends[0] = candidates[0];
     ends[1] = candidates[count - 1];
     if (by_trial_contest(trial, ends, 1, scores, err) < 0)
         return -1;
     if (is_good(&scores[0]))
         return 0;
-    if (by_trial_ask(trial, ends, 2, &question, 1, scores, err) < 0)
+    if (by_trial_compare(q, trial, BY_VERDICT_WIDE, ends, scores, &better, err) < 0)
         return -1;
-    if (!by_trial_prefers(q, BY_VERDICT_WIDE, &scores[1], &scores[0]))
+    if (!better)
         return 0;
     if (by_trial_contest(trial, candidates, count, scores, err) < 0)
         return -1;
