@@ -250,7 +250,12 @@ int by_auto_run(struct by_auto **result, struct baryon_model *model,
     if (!out)
         return -1;
     struct by_auto_work work = {
-        .out = out, .options = options, .best = BY_AUTO_NO_POINT, .begin = by_seconds()};
+        .out = out,
+        .options = options,
+        .best = BY_AUTO_NO_POINT,
+        .begin = by_seconds(),
+        .errors = 1,
+    };
     by_arena_init(&out->arena, 0);
     by_arena_init(&work.known_arena, 0);
     by_str_init(&work.head);

@@ -46,7 +46,7 @@ struct by_auto_work {
     size_t best;                 /* BY_AUTO_NO_POINT: there is none */
     struct baryon_model *model;  /* of the best point; NULL: it was taken up */
     double begin;
-    double errors;    /* standard errors that margins are; 0: one */
+    double errors;    /* standard errors that margins are */
     bool interrupted; /* options->progress asked to stop */
 };
 

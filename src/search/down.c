@@ -86,13 +86,14 @@ int by_auto_down(struct by_auto_work *work, struct baryon_error *err)
     if (!work->ladder.narrow_weight || !best->sure || is_solved(best) || !leaves_room(work, best))
         return 0;
     by_str_init(&rest);
-    work->errors = best->allowed ? ERRORS : 1;
+    if (best->allowed)
+        work->errors = ERRORS;
     int status = narrow_config(work, best, &rest, err);
     if (status == 0)
         status = try_narrow(work, by_str_text(&rest), &place, err);
     if (status == 0 && may_widen(work, before, place))
         status = widen(work, place, by_str_text(&rest), err);
-    work->errors = 0;
+    work->errors = 1;
     by_str_release(&rest);
     return status;
 }

@@ -147,7 +147,7 @@ static int measure_part(struct by_auto_work *work, struct baryon_model *model,
 {
     if (by_auto_samples_measure(work->samples, model, part, measured, err) < 0)
         return -1;
-    for (size_t i = 0; work->errors > 0 && measured->margins && i < work->out->goals.count; i++)
+    for (size_t i = 0; measured->margins && i < work->out->goals.count; i++)
         measured->margins[i] *= work->errors;
     return 0;
 }
@@ -166,7 +166,7 @@ int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model
             return -1;
         measured->values[i] = value.value;
         if (measured->margins)
-            measured->margins[i] = fmax(work->errors, 1) * value.error;
+            measured->margins[i] = work->errors * value.error;
     }
     return 0;
 }

@@ -431,7 +431,6 @@ int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part
 {
     const size_t count = samples->input_count;
     const struct by_auto_range *range = &samples->parts.of[part];
-    const size_t first = range->first;
     size_t good = 0;
     if (!samples->shown) {
         samples->shown = by_arena_alloc(&samples->arena, count, sizeof *samples->shown, err);
@@ -439,9 +438,10 @@ int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part
     }
     if (!samples->shown || !samples->rooms)
         return -1;
-    for (size_t i = first; i < first + range->count; i++)
+    for (size_t i = range->first; i < range->first + range->count; i++)
         good += !samples->kept[i].skipped;
-    *reader = (struct by_auto_reader){samples, first, first, first + range->count};
+    *reader =
+        (struct by_auto_reader){samples, range->first, range->first, range->first + range->count};
     *callback = (struct by_input_callback){
         .next = next_kept, .rewind = rewind_kept, .context = reader, .count = good};
     return 0;
