@@ -113,16 +113,10 @@ static void look_mpich(const struct by_versions *versions, struct by_piece_seen 
 #define IN_PACKAGE(flavour, mpicc)                                                                 \
     "cd \"%s\" && " mpicc " -O2 -shared -fPIC -I. -DBARYON_MPI_FLAVOUR=" flavour                   \
     " -o lib/libbaryon_mpi_" flavour ".so mpi/baryon_mpi.c"
-#define OPENMPI(install, mpicc)                                                                    \
+#define PACKAGED(flavour, install, mpicc)                                                          \
     {                                                                                              \
         {                                                                                          \
-            install, IN_PACKAGE("openmpi", mpicc)                                                  \
-        }                                                                                          \
-    }
-#define MPICH(install, mpicc)                                                                      \
-    {                                                                                              \
-        {                                                                                          \
-            install, IN_PACKAGE("mpich", mpicc)                                                    \
+            install, IN_PACKAGE(flavour, mpicc)                                                    \
         }                                                                                          \
     }
 #define SHARDS "--shard of 'baryon calibrate' and 'baryon merge' do the same without MPI"
@@ -196,14 +190,15 @@ static const struct by_piece pieces[] = {
                          "make install MPICC_openmpi=/usr/lib64/mpi/gcc/openmpi4/bin/mpicc"}},
         .on[BY_MACOS] = {{"brew install open-mpi", "make install MPICC_openmpi=mpicc"}},
         .package_on[BY_DEBIAN] =
-            OPENMPI("sudo apt-get install libopenmpi-dev openmpi-bin", "mpicc.openmpi"),
-        .package_on[BY_FEDORA] =
-            OPENMPI("sudo dnf install openmpi-devel gcc", "/usr/lib64/openmpi/bin/mpicc"),
-        .package_on[BY_ARCH] = OPENMPI("sudo pacman -S openmpi gcc", "mpicc"),
-        .package_on[BY_ALPINE] = OPENMPI("sudo apk add openmpi-dev gcc musl-dev", "mpicc"),
-        .package_on[BY_SUSE] = OPENMPI("sudo zypper install openmpi4-devel gcc",
-                                       "/usr/lib64/mpi/gcc/openmpi4/bin/mpicc"),
-        .package_on[BY_MACOS] = OPENMPI("brew install open-mpi", "mpicc"),
+            PACKAGED("openmpi", "sudo apt-get install libopenmpi-dev openmpi-bin", "mpicc.openmpi"),
+        .package_on[BY_FEDORA] = PACKAGED("openmpi", "sudo dnf install openmpi-devel gcc",
+                                          "/usr/lib64/openmpi/bin/mpicc"),
+        .package_on[BY_ARCH] = PACKAGED("openmpi", "sudo pacman -S openmpi gcc", "mpicc"),
+        .package_on[BY_ALPINE] =
+            PACKAGED("openmpi", "sudo apk add openmpi-dev gcc musl-dev", "mpicc"),
+        .package_on[BY_SUSE] = PACKAGED("openmpi", "sudo zypper install openmpi4-devel gcc",
+                                        "/usr/lib64/mpi/gcc/openmpi4/bin/mpicc"),
+        .package_on[BY_MACOS] = PACKAGED("openmpi", "brew install open-mpi", "mpicc"),
         .else_there = SHARDS,
     },
     {
@@ -218,14 +213,15 @@ static const struct by_piece pieces[] = {
         .on[BY_SUSE] = {{"sudo zypper install mpich-devel",
                          "make install MPICC_mpich=/usr/lib64/mpi/gcc/mpich/bin/mpicc"}},
         .on[BY_MACOS] = {{"brew install mpich", "make install MPICC_mpich=mpicc"}},
-        .package_on[BY_DEBIAN] = MPICH("sudo apt-get install libmpich-dev mpich", "mpicc.mpich"),
+        .package_on[BY_DEBIAN] =
+            PACKAGED("mpich", "sudo apt-get install libmpich-dev mpich", "mpicc.mpich"),
         .package_on[BY_FEDORA] =
-            MPICH("sudo dnf install mpich-devel gcc", "/usr/lib64/mpich/bin/mpicc"),
-        .package_on[BY_ARCH] = MPICH("sudo pacman -S mpich gcc", "mpicc"),
-        .package_on[BY_ALPINE] = MPICH("sudo apk add mpich-dev gcc musl-dev", "mpicc"),
-        .package_on[BY_SUSE] =
-            MPICH("sudo zypper install mpich-devel gcc", "/usr/lib64/mpi/gcc/mpich/bin/mpicc"),
-        .package_on[BY_MACOS] = MPICH("brew install mpich", "mpicc"),
+            PACKAGED("mpich", "sudo dnf install mpich-devel gcc", "/usr/lib64/mpich/bin/mpicc"),
+        .package_on[BY_ARCH] = PACKAGED("mpich", "sudo pacman -S mpich gcc", "mpicc"),
+        .package_on[BY_ALPINE] = PACKAGED("mpich", "sudo apk add mpich-dev gcc musl-dev", "mpicc"),
+        .package_on[BY_SUSE] = PACKAGED("mpich", "sudo zypper install mpich-devel gcc",
+                                        "/usr/lib64/mpi/gcc/mpich/bin/mpicc"),
+        .package_on[BY_MACOS] = PACKAGED("mpich", "brew install mpich", "mpicc"),
         .else_there = SHARDS,
     },
 };
