@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "llm/output.h"
+#include "llm/store/gguf_write.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Where a weight is in the file. */
@@ -12,10 +12,12 @@ struct made_place {
     size_t tensor, part;
 };
 
-struct gguf_job {
+struct by_llm_gguf_job {
     struct by_convert_run *run;
     by_convert_put_fn *put;
-    void *writer;
+    struct by_gguf_writer *writer;
+    struct by_llm_calibrated calibrated;
+    struct by_hash128 key; /* of layers */
     struct by_llm_plan plan;
     struct made_place *places; /* by weight of the source */
 };
@@ -37,7 +39,7 @@ static const struct by_llm_weight *weight_of(const struct by_made_tensor *made, 
     return index ? &run->source->weights[index - 1] : NULL;
 }
 
-static void list_made(struct gguf_job *job, size_t tensor, const size_t *of_stored)
+static void list_made(struct by_llm_gguf_job *job, size_t tensor, const size_t *of_stored)
 {
     const struct by_made_tensor *made = &job->run->made.at[tensor];
     for (size_t part = 0; part < made->part_count; part++) {
@@ -52,7 +54,7 @@ static void list_made(struct gguf_job *job, size_t tensor, const size_t *of_stor
     }
 }
 
-static int list_all(struct gguf_job *job, struct baryon_error *err)
+static int list_all(struct by_llm_gguf_job *job, struct baryon_error *err)
 {
     struct by_convert_run *run = job->run;
     const size_t count = run->source->count;
@@ -87,10 +89,14 @@ static void order_rows(const struct by_made_tensor *made, size_t rows, const uin
 static int put_blocks(void *context, const struct by_llm_item *item,
                       uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
 {
-    const struct gguf_job *job = context;
+    const struct by_llm_gguf_job *job = context;
     const struct made_place place = job->places[item - job->plan.items];
     const struct by_made_tensor *made = &job->run->made.at[place.tensor];
     const size_t size = item->fields.at[0].bytes;
+    if (by_gguf_has(job->writer, place.tensor)) {
+        by_free(data[0]);
+        return 0;
+    }
     uint8_t *ordered = made->heads ? by_alloc(size, 1, err) : data[0];
     if (ordered && made->heads)
         order_rows(made, item->weight->rows, data[0], ordered);
@@ -104,61 +110,70 @@ static int put_blocks(void *context, const struct by_llm_item *item,
 
 /* A tensor is done when all of its parts were solved: layers that the decoder does not have, and
  * the embedding, are not. */
-static void note_done(const struct gguf_job *job, bool *done)
+static void note_done(const struct by_llm_gguf_job *job, bool *done)
 {
     for (size_t i = 0; i < job->plan.count; i++)
         if (job->plan.items[i].method)
             done[job->places[i].tensor] = true;
 }
 
-static int key_of(const struct gguf_job *job, const struct by_llm_calibrated *calibrated,
-                  struct by_hash128 *key, struct baryon_error *err)
+/* Everything that the bytes of solved layers depend on. */
+static int name_job(struct by_llm_gguf_job *job, struct by_str *name, struct baryon_error *err)
 {
-    struct by_str text;
-    by_str_init(&text);
-    by_str_puts(&text, "gguf");
-    by_llm_calibrated_name(calibrated, &text);
+    by_str_puts(name, "gguf");
+    by_llm_calibrated_name(&job->calibrated, name);
     for (size_t i = 0; i < job->plan.count; i++)
-        by_str_printf(&text, " %s",
+        by_str_printf(name, " %s",
                       job->plan.items[i].blocks ? job->plan.items[i].blocks->name : "-");
-    int status = by_str_error(&text, err);
-    if (!status)
-        status = by_llm_output_key(job->run->in, by_str_text(&text), key, err);
-    by_str_release(&text);
-    return status;
+    return by_str_error(name, err) ||
+                   by_llm_output_key(job->run->in, by_str_text(name), &job->key, err)
+               ? -1
+               : 0;
 }
 
-static int solve_file(struct gguf_job *job, struct by_llm_calibrated *calibrated, const char *out,
-                      bool *done, struct baryon_error *err)
+int by_llm_calibrated_gguf_open(void *context, struct by_convert_run *run, struct by_str *name,
+                                struct baryon_error *err)
 {
+    struct by_llm_calibrated_gguf *given = context;
+    struct by_llm_gguf_job *job = BY_ARENA_NEW(&run->arena, struct by_llm_gguf_job, err);
+    if (!job)
+        return -1;
+    given->job = job;
+    job->run = run;
+    job->calibrated = (struct by_llm_calibrated){.options = given->options,
+                                                 .opened = run->opened,
+                                                 .plan = &job->plan,
+                                                 .pool = run->pool,
+                                                 .put = put_blocks,
+                                                 .context = job,
+                                                 .result = given->result,
+                                                 .log = given->log};
+    return list_all(job, err) || by_llm_calibrated_open(&job->calibrated, err) ||
+                   name_job(job, name, err)
+               ? -1
+               : 0;
+}
+
+int by_llm_calibrated_gguf_run(void *context, by_convert_put_fn *put, void *writer,
+                               const char *folder, bool *done, struct baryon_error *err)
+{
+    const struct by_llm_calibrated_gguf *given = context;
+    struct by_llm_gguf_job *job = given->job;
     char path[4096];
-    struct by_hash128 key;
-    const int size = snprintf(path, sizeof path, "%s.layers", out);
-    if (size < 0 || (size_t)size >= sizeof path)
+    job->put = put;
+    job->writer = writer;
+    if (!by_join_path(path, sizeof path, folder, BY_LAYER_JOURNAL))
         return by_fail(err, BARYON_ERR_USAGE, "the path is too long");
-    calibrated->journal = path;
-    if (list_all(job, err) || by_llm_calibrated_open(calibrated, err) ||
-        key_of(job, calibrated, &key, err) || by_llm_calibrated_run(calibrated, key, err) ||
-        by_remove_file(path, err))
+    job->calibrated.journal = path;
+    if (by_llm_calibrated_run(&job->calibrated, job->key, err))
         return -1;
     note_done(job, done);
     return 0;
 }
 
-int by_llm_calibrated_gguf(void *context, struct by_convert_run *run, by_convert_put_fn *put,
-                           void *writer, bool *done, struct baryon_error *err)
+void by_llm_calibrated_gguf_close(void *context)
 {
     const struct by_llm_calibrated_gguf *given = context;
-    struct gguf_job job = {.run = run, .put = put, .writer = writer};
-    struct by_llm_calibrated calibrated = {.options = given->options,
-                                           .opened = run->opened,
-                                           .plan = &job.plan,
-                                           .pool = run->pool,
-                                           .put = put_blocks,
-                                           .context = &job,
-                                           .result = given->result,
-                                           .log = given->log};
-    const int status = solve_file(&job, &calibrated, given->out, done, err);
-    by_llm_calibrated_close(&calibrated);
-    return status ? -1 : 0;
+    if (given->job)
+        by_llm_calibrated_close(&given->job->calibrated);
 }

@@ -27,7 +27,7 @@ struct by_llm_convert {
     bool dry_run;                            /* nothing is written; towards GGUF */
     const struct by_llm_convert_rule *rules; /* towards GGUF; the first that matches counts */
     size_t rule_count;
-    uint64_t shard_bytes;                 /* of safetensors; 0: the default */
+    uint64_t shard_bytes;                 /* of a file; 0: the default of safetensors, one GGUF */
     const struct by_convert_solve *solve; /* towards GGUF, see convert_internal.h; NULL */
     unsigned threads;                     /* 0: all */
 };

@@ -6,6 +6,7 @@
 #include "llm/ggml/mixture.h"
 #include "llm/layout/match.h"
 #include "llm/layout/source.h"
+#include "llm/output.h"
 #include "llm/store/gguf_write.h"
 
 #include "base/text.h"
@@ -524,31 +525,58 @@ static int put_tensors(struct by_convert_run *run, struct by_gguf_writer *writer
     bool *done = by_arena_alloc(&run->arena, run->made.count + 1, sizeof *done, err);
     int status = done ? 0 : -1;
     if (!status && solve)
-        status = solve->run(solve->context, run, put_slab, writer, done, err);
+        status = solve->run(solve->context, put_slab, writer, by_gguf_folder(writer), done, err);
     for (size_t i = 0; !status && i < run->made.count; i++)
-        if (!done[i])
+        if (!done[i] && !by_gguf_has(writer, i))
             status = by_convert_put(run, i, put_slab, writer, err);
     return status;
 }
 
+/* Of what the bytes of tensors depend on, beside what headers say. */
+static int key_of_run(struct by_convert_run *run, struct by_hash128 *key, struct baryon_error *err)
+{
+    const struct by_convert_solve *solve = run->options->solve;
+    struct by_str name;
+    by_str_init(&name);
+    int status = solve ? solve->open(solve->context, run, &name, err) : 0;
+    if (!status)
+        status =
+            by_str_error(&name, err) || by_llm_output_key(run->in, by_str_text(&name), key, err);
+    by_str_release(&name);
+    return status ? -1 : 0;
+}
+
+static int put_all(struct by_convert_run *run, const struct by_gguf_plan *plan,
+                   struct baryon_error *err)
+{
+    struct by_gguf_writer *writer;
+    if (by_gguf_create(&writer, plan, err))
+        return -1;
+    const int status = put_tensors(run, writer, err) || by_checkpoint_check(run->in, err) ||
+                       by_gguf_finish(writer, err);
+    by_gguf_abort(writer);
+    return status ? -1 : 0;
+}
+
 static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
 {
+    const struct by_convert_solve *solve = run->options->solve;
     struct by_gguf_build build = {.arena = &run->arena};
     struct by_new_tensor *tensors;
-    struct by_gguf_writer *writer;
-    if (by_gguf_of_meta(&build, &run->meta, err) || by_convert_declare(run, &tensors, err))
-        return -1;
     struct by_gguf_plan plan = {.path = run->options->out,
-                                .pairs = build.at,
-                                .pair_count = build.count,
-                                .tensors = tensors,
-                                .count = run->made.count};
-    if (by_gguf_create(&writer, &plan, err))
-        return -1;
-    int status = put_tensors(run, writer, err);
+                                .count = run->made.count,
+                                .shard_bytes = run->options->shard_bytes};
+    int status = by_gguf_of_meta(&build, &run->meta, err) || by_convert_declare(run, &tensors, err);
     if (!status)
-        status = by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err);
-    by_gguf_abort(writer);
+        status = key_of_run(run, &plan.key, err);
+    if (!status) {
+        plan.pairs = build.at;
+        plan.pair_count = build.count;
+        plan.tensors = tensors;
+        status = put_all(run, &plan, err);
+    }
+    if (solve)
+        solve->close(solve->context);
     return status ? -1 : 0;
 }
 

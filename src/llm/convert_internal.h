@@ -32,10 +32,15 @@ struct by_convert_run {
 typedef int by_convert_put_fn(void *writer, size_t tensor, uint64_t at, const uint8_t *bytes,
                               size_t size, struct baryon_error *err);
 
-/* Makes the bytes of some tensors in another way: puts them and notes which. */
+/* Makes the bytes of some tensors in another way. */
 struct by_convert_solve {
-    int (*run)(void *context, struct by_convert_run *run, by_convert_put_fn *put, void *writer,
-               bool *done, struct baryon_error *err);
+    /* Types are known: adds everything that the bytes depend on to the name. */
+    int (*open)(void *context, struct by_convert_run *run, struct by_str *name,
+                struct baryon_error *err);
+    /* Puts tensors and notes which; folder: where the output grows. */
+    int (*run)(void *context, by_convert_put_fn *put, void *writer, const char *folder, bool *done,
+               struct baryon_error *err);
+    void (*close)(void *context); /* also after a failure */
     void *context;
 };
 

@@ -197,7 +197,7 @@ static int solve_all(struct job *job, const size_t *first_of, struct by_hash128 
     struct solved solved = {job, first_of};
     char path[4096];
     if (!by_join_path(path, sizeof path, by_safetensors_folder(job->output.writer),
-                      ".baryon-layers"))
+                      BY_LAYER_JOURNAL))
         return by_fail(err, BARYON_ERR_USAGE, "the path is too long");
     job->calibrated.put = put_solved;
     job->calibrated.context = &solved;

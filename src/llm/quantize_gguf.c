@@ -21,8 +21,7 @@ static int refuse_options(const struct by_llm_quantize_options *options, struct 
                 {"--awq", options->scaling == BY_LLM_SCALING_AWQ},
                 {"--rotate", options->rotate != 0},
                 {"--kv-cache", options->cache != BY_LLM_KEPT_FLOAT},
-                {"--report", options->report != NULL},
-                {"--shard-size", options->shard_size != 0}};
+                {"--report", options->report != NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given)
             return by_fail(err, BARYON_ERR_USAGE, "%s is not valid with --layout gguf",
@@ -75,10 +74,12 @@ int by_llm_quantize_gguf(const char *in, const char *out,
     struct by_llm_convert convert = {.in = in,
                                      .out = options->dry_run ? ".gguf" : out,
                                      .type = options->scheme,
+                                     .shard_bytes = options->shard_size,
                                      .threads = options->threads,
                                      .dry_run = options->dry_run};
-    struct by_llm_calibrated_gguf calibrated = {options, log, out, result};
-    const struct by_convert_solve solve = {by_llm_calibrated_gguf, &calibrated};
+    struct by_llm_calibrated_gguf calibrated = {options, log, result, NULL};
+    const struct by_convert_solve solve = {by_llm_calibrated_gguf_open, by_llm_calibrated_gguf_run,
+                                           by_llm_calibrated_gguf_close, &calibrated};
     struct by_arena arena;
     if (refuse_options(options, err))
         return -1;

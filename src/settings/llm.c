@@ -27,7 +27,8 @@ static const struct by_option writing_rows[] = {
      .arg = "SIZE",
      .max = 1e15,
      .offset = WRITING(shard_size),
-     .help = "Largest number of bytes in a file of weights, 0 for 5 GB"},
+     .help = "Largest number of bytes in a file of weights, 0 for 5 GB, and for one GGUF file; of "
+             "several GGUF files OUT is the name without the numbers"},
     {.name = "threads",
      .type = BY_OPT_INT,
      .arg = "COUNT",
