@@ -197,10 +197,10 @@ def check_gguf_written(folder):
         expect(path.name == f"written-{i + 1:05}-of-{len(parts):05}.gguf", f"name {path.name}")
         keys = [key for key in reader.fields if not key.startswith("GGUF.")]
         own = [key for key in wanted.fields if not key.startswith("GGUF.")] if i == 0 else []
-        expect(keys == own + ["split.no", "split.count", "split.tensors.count"], f"keys of {path.name}: {keys}")
+        expect(keys == own + ["split.no", "split.tensors.count", "split.count"], f"keys of {path.name}: {keys}")
         found = [(int(reader.fields[key].parts[-1][0]), reader.fields[key].types) for key in keys[-3:]]
         kinds = gguf.GGUFValueType
-        expect(found == [(i, [kinds.UINT16]), (len(parts), [kinds.UINT16]), (len(wanted.tensors), [kinds.INT32])],
+        expect(found == [(i, [kinds.UINT16]), (len(wanted.tensors), [kinds.INT32]), (len(parts), [kinds.UINT16])],
                f"values of {path.name}: {found}")
         sizes = [-(-int(tensor.n_bytes) // 32) * 32 for tensor in reader.tensors]
         expect(sum(sizes) <= most or len(sizes) == 1, f"size of {path.name}")

@@ -111,8 +111,8 @@ static void add_split_keys(struct by_str *header, const struct by_gguf_split *sp
                                count = {.type = BY_GGUF_U16, .u = split->file_count},
                                all = {.type = BY_GGUF_I32, .u = tensors};
     add_key_value(header, "split.no", &no);
-    add_key_value(header, "split.count", &count);
     add_key_value(header, "split.tensors.count", &all);
+    add_key_value(header, "split.count", &count);
 }
 
 /* A source in parts has keys of its own division. */
