@@ -953,6 +953,7 @@ complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcomma
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l linears -x -d 'Quantize the matrices of layers whose names match PATTERN, whatever the architecture'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l stacks -x -a 'split keep' -d 'What becomes of experts that are stacked in one tensor'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l report -r -F -d 'Write scheme, bits, error, gain of the search and time of each weight to FILE, as JSON'
+complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l importance -r -F -d 'Weigh errors of columns by FILE, an importance matrix of llama-imatrix, as llama-quantize does; for --layout gguf'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l allow-nonfinite -d 'Quantize NaN as 0 and infinities as the row'\''s greatest magnitude'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l dry-run -s n -d 'Check and count, write nothing'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l method -x -d 'How weights are rounded, '\''baryon list solvers'\'' names the ways; descent with --text, else rtn'

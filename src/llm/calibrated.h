@@ -83,6 +83,7 @@ int by_llm_calibrated_gguf_open(void *context, struct by_convert_run *run, struc
                                 struct baryon_error *err);
 int by_llm_calibrated_gguf_run(void *context, by_convert_put_fn *put, void *writer,
                                const char *folder, bool *done, struct baryon_error *err);
+const struct by_llm_item *by_llm_calibrated_gguf_item(void *context, size_t tensor, size_t part);
 void by_llm_calibrated_gguf_close(void *context);
 
 #endif

@@ -19,7 +19,8 @@ struct by_llm_gguf_job {
     struct by_llm_calibrated calibrated;
     struct by_hash128 key; /* of layers */
     struct by_llm_plan plan;
-    struct made_place *places; /* by weight of the source */
+    struct made_place *places;     /* by weight of the source */
+    struct by_llm_item ***of_made; /* by tensor of run->made, then by part; NULL: none */
 };
 
 static size_t bytes_of_row(const struct by_made_tensor *made)
@@ -39,19 +40,27 @@ static const struct by_llm_weight *weight_of(const struct by_made_tensor *made, 
     return index ? &run->source->weights[index - 1] : NULL;
 }
 
-static void list_made(struct by_llm_gguf_job *job, size_t tensor, const size_t *of_stored)
+static int list_made(struct by_llm_gguf_job *job, size_t tensor, const size_t *of_stored,
+                     struct baryon_error *err)
 {
     const struct by_made_tensor *made = &job->run->made.at[tensor];
+    struct by_llm_item **items =
+        by_arena_alloc(&job->run->arena, made->part_count, sizeof *items, err);
+    if (!items)
+        return -1;
+    job->of_made[tensor] = items;
     for (size_t part = 0; part < made->part_count; part++) {
         const struct by_llm_weight *weight = weight_of(made, part, of_stored, job->run);
         if (!weight)
             continue;
         struct by_llm_item *item = &job->plan.items[weight - job->run->source->weights];
+        items[part] = item;
         item->blocks = made->type;
         item->fields.count = 1;
         item->fields.at[0].bytes = bytes_of_row(made) * weight->rows;
         job->places[weight - job->run->source->weights] = (struct made_place){tensor, part};
     }
+    return 0;
 }
 
 static int list_all(struct by_llm_gguf_job *job, struct baryon_error *err)
@@ -62,7 +71,8 @@ static int list_all(struct by_llm_gguf_job *job, struct baryon_error *err)
     job->places = by_arena_alloc(&run->arena, count, sizeof *job->places, err);
     size_t *of_stored =
         by_arena_alloc(&run->arena, run->in->tensor_count + 1, sizeof *of_stored, err);
-    if (!job->plan.items || !job->places || !of_stored)
+    job->of_made = by_arena_alloc(&run->arena, run->made.count + 1, sizeof *job->of_made, err);
+    if (!job->plan.items || !job->places || !of_stored || !job->of_made)
         return -1;
     job->plan.count = count;
     for (size_t i = 0; i < count; i++) {
@@ -70,8 +80,9 @@ static int list_all(struct by_llm_gguf_job *job, struct baryon_error *err)
         of_stored[run->source->weights[i].stored - run->in->tensors] = i + 1;
     }
     for (size_t i = 0; i < run->made.count; i++)
-        if (run->made.at[i].type->block > 1 && !run->made.at[i].values && run->made.at[i].add == 0)
-            list_made(job, i, of_stored);
+        if (run->made.at[i].type->block > 1 && !run->made.at[i].values &&
+            run->made.at[i].add == 0 && list_made(job, i, of_stored, err))
+            return -1;
     return 0;
 }
 
@@ -169,6 +180,13 @@ int by_llm_calibrated_gguf_run(void *context, by_convert_put_fn *put, void *writ
         return -1;
     note_done(job, done);
     return 0;
+}
+
+const struct by_llm_item *by_llm_calibrated_gguf_item(void *context, size_t tensor, size_t part)
+{
+    const struct by_llm_calibrated_gguf *given = context;
+    struct by_llm_item *const *items = given->job->of_made[tensor];
+    return items ? items[part] : NULL;
 }
 
 void by_llm_calibrated_gguf_close(void *context)

@@ -408,6 +408,8 @@ int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantiz
     *result = (struct by_llm_quantized){0};
     if (options->layout && !strcmp(options->layout, by_llm_layout_gguf.name))
         return by_llm_quantize_gguf(in, out, options, log, result, err);
+    if (options->importance)
+        return by_fail(err, BARYON_ERR_USAGE, "--importance requires --layout gguf");
     by_arena_init(&job.arena, ARENA_LIMIT);
     const int failed = run_job(&job, in, out, err);
     by_llm_calibrated_close(&job.calibrated);
