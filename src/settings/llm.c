@@ -27,7 +27,8 @@ static const struct by_option writing_rows[] = {
      .arg = "SIZE",
      .max = 1e15,
      .offset = WRITING(shard_size),
-     .help = "Largest number of bytes in a file of weights, 0 for 5 GB"},
+     .help = "Largest number of bytes in a file of weights, 0 for 5 GB, and for one GGUF file; of "
+             "several GGUF files OUT is the name without the numbers"},
     {.name = "threads",
      .type = BY_OPT_INT,
      .arg = "COUNT",
@@ -175,6 +176,12 @@ static const struct by_option quantize_rows[] = {
      .offset = QUANTIZE(report),
      .help = "Write scheme, bits, error, gain of the search and time of each weight to FILE, as "
              "JSON"},
+    {.name = "importance",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = QUANTIZE(importance),
+     .help = "Weigh errors of columns by FILE, an importance matrix of llama-imatrix, as "
+             "llama-quantize does; for --layout gguf"},
     {.name = "allow-nonfinite",
      .type = BY_OPT_FLAG,
      .offset = QUANTIZE(allow_nonfinite),
@@ -412,6 +419,7 @@ int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_
         .group_size = settings->group_size,
         .stacks = (enum by_llm_stacks)settings->stacks,
         .report = settings->report,
+        .importance = settings->importance,
         .search = (enum by_llm_search)settings->search,
         .quark = settings->compat,
         .allow_nonfinite = settings->allow_nonfinite,
