@@ -607,6 +607,7 @@ complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l write-rules -
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l goal -x -d 'What the rules have to reach on the held-out samples: sqnr>=DB; default: sqnr>=20'
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l report -r -F -d 'Write a report to FILE: a page to open in a browser if it ends in .html, else JSON'
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l force -s f -d 'Replace an existing report'
+complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l class-names -r -F -d 'Names of classes in the report: FILE has one a line; default: what the model'\''s metadata has as '\''names'\'''
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l preset -s p -x -d 'Named config; options override parts of it; see '\''baryon presets'\'''
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l compat -x -a 'none quark-0.13' -d 'Reproduce the results of another tool'
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l extra -x -d 'Set an option of Quark by its own name, such as Int32Bias=False; can be repeated'
