@@ -21,8 +21,6 @@ import windows_python
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 FAST_UNITS = "str mem map json team err place save".split()
-# Of tests/process: writers and readers of one file at once.
-PROCESS = ["racing"]
 FAST_CASES = ["tests/cli/list", "tests/cli/inspect*", "tests/bad/1*"]
 RUNTIME = ROOT / "build/deps/windows/onnxruntime/onnxruntime.dll"
 SECONDS = 120  # for a program; it is ended then
@@ -98,7 +96,8 @@ def cases(build, environment, fast):
 def processes(build, environment):
     """Tests of several processes, and of such as are killed."""
     skipped, passed, failed, text = left_out("process"), 0, 0, ""
-    for name in PROCESS:
+    names = sorted(path.stem[5:] for path in (TESTS / "process").glob("test_*.py"))
+    for name in [name for name in names if name not in skipped]:
         source = (TESTS / f"process/test_{name}.py").read_text(encoding="utf-8")
         known = [f"{one}.{test}" for one, body in re.findall(r"^class (\w+)(.*?)(?=^class |\Z)", source, re.M | re.S)
                  for test in re.findall(r"    def (test_\w+)", body)]  # fmt: skip
