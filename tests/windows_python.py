@@ -1,4 +1,4 @@
-"""The wheel in a new prefix of Wine, with Python for Windows: the quick start, and scripts for Quark."""
+"""The wheel in a new prefix of Wine, with Python for Windows: the quick start, scripts for Quark, the page about Windows."""
 
 import json
 import shutil
@@ -80,7 +80,7 @@ class Machine:
 
 def note(build, machine, wheel, size):
     """What tests/wheels.py --record puts into its page."""
-    pip, _, *commands, script, blocks = machine.seconds
+    pip, _, *commands, script, blocks, _ = machine.seconds
     packed = f"{wheel.stat().st_size / 2**20:.1f} MiB, {size / 2**20:.1f} MiB installed"
     times = f"pip {pip:.0f} s, quick start ({len(commands)} commands) {sum(commands):.0f} s, a script for Quark {script:.0f} s, the blocks of Quark's documents {blocks:.0f} s"
     rows = [(wheel.name, packed), ("Windows' Python 3.11 under Wine, a new prefix", times)]
@@ -105,8 +105,12 @@ def check(build, environment):
             assert wanted in text, f"{command}: {text[-2000:]}"
         assert "sum 1.0" in machine.run(python, "-c", SCRIPT)
         machine.environment["BARYON_INSTALLED"] = f"Z:{machine.home}/Scripts/baryon.exe"
-        print(blocks := machine.run(python, f"Z:{ROOT}/tests/python/test_seeds.py"), end="")
-        assert ", 0 failed" in blocks
+        pip_there = f"Z:{machine.home}/python.exe Z:{pip}/pip"
+        machine.environment |= {"BARYON_PIP": pip_there, "BARYON_WHEEL": f"Z:{wheel}", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"Z:{PYTHON}/wheels"}
+        for test in ("test_seeds.py", "test_pages.py docs/start/windows.md"):
+            script, *words = test.split()
+            print(told := machine.run(python, f"Z:{ROOT}/tests/python/{script}", *words), end="")
+            assert ", 0 failed" in told
         note(build, machine, wheel, size)
     except (AssertionError, subprocess.TimeoutExpired) as problem:
         return f"FAILED python: {problem}\n0 passed, 1 failed\n"
