@@ -310,7 +310,8 @@ int by_writer_put(struct by_writer *writer, uint64_t at, const void *bytes, size
                   struct baryon_error *err)
 {
     if (at > writer->written || size > writer->written - at)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes put behind the end of an output", size);
+        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes written past the end of an output",
+                       size);
     return by_write_at(writer->temp.fd, bytes, size, at) ? fail_write(writer, 0, err) : 0;
 }
 
@@ -337,7 +338,7 @@ int by_writer_put_mapped(struct by_writer *writer, uint64_t at, const struct by_
     size_t end = offset + size;
     if (offset > mapped->size || size > mapped->size - offset || at > writer->written ||
         size > writer->written - at)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes put behind the end of a file", size);
+        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes written past the end of a file", size);
     while (size >= COPY_MIN && offset < end) {
         size_t step = end - offset < COPY_STEP ? end - offset : COPY_STEP;
         off_t from = (off_t)offset, to = (off_t)at;

@@ -140,7 +140,7 @@ static int check_range(const struct by_gguf_writer *writer, size_t tensor, uint6
     char quoted[BY_QUOTE_MAX];
     if (at <= writer->bytes[tensor] && size <= writer->bytes[tensor] - at)
         return 0;
-    return by_fail(err, BARYON_ERR_INTERNAL, "bytes put behind the end of tensor %s",
+    return by_fail(err, BARYON_ERR_INTERNAL, "bytes written past the end of tensor %s",
                    by_quote(quoted, writer->plan.tensors[tensor].name));
 }
 
