@@ -50,7 +50,7 @@ static bool next_name(const char **names, char *buf, size_t size)
 }
 
 /* A list becomes one text with commas. */
-static int put_text(struct by_meta *meta, const char *key, const struct by_doc_node *node,
+static int put_note(struct by_meta *meta, const char *key, const struct by_doc_node *node,
                     struct baryon_error *err)
 {
     struct by_str text;
@@ -67,14 +67,14 @@ static int put_text(struct by_meta *meta, const char *key, const struct by_doc_n
     return status;
 }
 
-static int read_text(struct by_meta *meta, const struct row *row, const struct by_doc_node *head,
+static int read_note(struct by_meta *meta, const struct row *row, const struct by_doc_node *head,
                      struct baryon_error *err)
 {
     char name[64];
     for (const char *names = row->names; next_name(&names, name, sizeof name);) {
         const struct by_doc_node *node = by_doc_get(head, name);
         if (node && node->kind != BY_DOC_NULL)
-            return put_text(meta, row->key, node, err);
+            return put_note(meta, row->key, node, err);
     }
     return 0;
 }
@@ -148,7 +148,7 @@ static int read_head(struct by_meta *meta, const char *head, size_t size, const 
     }
     for (size_t i = 0; i < COUNT; i++)
         if (rows[i].is_list ? read_list(meta, &rows[i], root, err)
-                            : read_text(meta, &rows[i], root, err))
+                            : read_note(meta, &rows[i], root, err))
             return -1;
     return by_meta_error(meta, err);
 }
