@@ -7,6 +7,7 @@
 #include "llm/importance.h"
 #include "llm/layout/match.h"
 #include "llm/layout/source.h"
+#include "llm/notes.h"
 #include "llm/output.h"
 #include "llm/store/gguf_write.h"
 
@@ -270,12 +271,25 @@ static void put_name(struct to_gguf *to)
     by_meta_set_text(&to->run->meta, "general.name", name);
 }
 
+/* Those of a GGUF file, or of the folder's README.md. */
+static int put_notes(struct to_gguf *to, struct baryon_error *err)
+{
+    struct by_convert_run *run = to->run;
+    if (run->in->gguf)
+        return by_llm_notes_keep(&run->meta, &run->opened->unfolded.meta, err);
+    return run->in->is_folder
+               ? by_llm_notes_read(&run->meta, run->in->folder, &run->done->notices, err)
+               : 0;
+}
+
 static int make_meta(struct to_gguf *to, struct baryon_error *err)
 {
     struct by_meta *meta = &to->run->meta;
     by_meta_set_text(meta, "general.architecture", to->run->arch->name);
     by_meta_set_text(meta, "general.type", "model");
     put_name(to);
+    if (put_notes(to, err))
+        return -1;
     put_size_label(to);
     if (by_meta_of_config(meta, to->run->arch, to->run->family.config, err))
         return by_err_file(err, "config.json");

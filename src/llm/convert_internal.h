@@ -58,7 +58,7 @@ struct by_convert_solve {
 
 /* What a folder has beside weights; empty ones are not written. */
 struct by_folder_files {
-    struct by_str config, tokenizer, settings;
+    struct by_str config, tokenizer, settings, notes;
 };
 
 void by_folder_files_release(struct by_folder_files *files);
