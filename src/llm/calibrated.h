@@ -4,8 +4,8 @@
  * are rounded. Linears that share an input are solved together on what both streams have there
  * (solve/group.h), from what comes first in a layer to what comes last.
  *
- * In memory: the weights of a layer in float32, of both streams the hidden states and one input of
- * all tokens, four or five matrices of the widest input, a chunk of rows that is solved.
+ * In memory: the weights that share an input in float32, of both streams the hidden states and one
+ * input of all tokens, four or five matrices of the widest input, a chunk of rows that is solved.
  *
  * A finished layer is a record of a journal beside the output, so that a run goes on there: its
  * weights are not solved again, both streams run through it.

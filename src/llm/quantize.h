@@ -43,6 +43,8 @@ struct by_llm_quantize_options {
     double alpha;           /* of BY_LLM_SCALING_SMOOTH; below 0: chosen for each input */
     unsigned rotate;        /* enum by_llm_rotations, or'd; 0: none */
     bool spills;            /* hidden states of the texts lie in a file beside the output */
+    uint64_t max_memory;    /* bytes while texts are solved on; 0: no limit */
+    bool halved;            /* they are bf16, not float32 */
     enum by_llm_kept cache; /* what keys and values are kept as, by scales that texts give */
     void (*progress)(void *context, size_t done, size_t all); /* layers; NULL: nobody asks */
     void *context;
