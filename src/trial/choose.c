@@ -207,17 +207,18 @@ static int look_for_methods(struct by_quantization *q, struct by_trial *trial,
     return 0;
 }
 
+/* more: whether methods are worth a trial of their own is to be found out; or NULL. */
 static int choose_in_trial(struct by_quantization *q, unsigned rounds, bool wide,
                            struct by_candidate *now, bool *more, struct baryon_error *err)
 {
     struct by_trial *trial;
-    const size_t candidates = 2 + count_open(q, rounds) + BY_WIDE_LEVELS * wide;
+    const size_t candidates = 2 + count_open(q, SHARES_ALL | HOLDS_OUT) + BY_WIDE_LEVELS * wide;
     if (by_trial_open_calibrated(&trial, q, candidates, (rounds & HOLDS_OUT) != 0, err) < 0)
         return -1;
     int status = choose_all(q, trial, rounds, now, err);
     if (status == 0 && wide)
         status = choose_wide(q, trial, now, err);
-    if (status == 0 && wide)
+    if (status == 0 && more)
         status = look_for_methods(q, trial, now, more, err);
     if (status == 0 && rounds == HOLDS_OUT)
         status = choose_biases(q, trial, now, err);
@@ -229,24 +230,32 @@ static int choose_calibrated(struct by_quantization *q, unsigned rounds, bool wi
                              bool *more, struct baryon_error *err)
 {
     struct by_candidate now = {.edits = {[BY_EDIT_BIASES] = q->corrects}};
-    if (q->stats && can_judge(q) && (wide || count_open(q, rounds)) &&
+    const unsigned open = more ? SHARES_ALL | HOLDS_OUT : rounds;
+    if (q->stats && can_judge(q) && (wide || count_open(q, open)) &&
         choose_in_trial(q, rounds, wide, &now, more, err) < 0)
         return -1;
     *changed = by_candidate_edits_config(&now);
     return by_candidate_edit_config(&now, &q->recipe, err);
 }
 
-/* Which activations have 16 bits all samples say, as ranges are of all of them. So where that is a
- * choice, methods have a trial of their own behind it. */
+/* Which activations have 16 bits all samples say, as ranges are of all of them: where that is a
+ * choice, methods have a trial of their own behind it. So they have where the method has the least
+ * error already, which mostly is the best one. */
+static bool is_later(const struct by_quantization *q, bool wide)
+{
+    return wide ||
+           q->recipe.activation.method == by_calibrator_find(by_other_method_name(BY_OTHER_MINMSE));
+}
+
 int by_choose_calibrated(struct by_quantization *q, bool *changed, bool *more,
                          struct baryon_error *err)
 {
     *changed = *more = false;
     if (q->options->recipe != &q->recipe || by_wide_list(q, err) < 0)
         return -1;
-    const bool wide = by_wide_is_open(&q->recipe);
-    if (choose_calibrated(q, wide ? SHARES_ALL : SHARES_ALL | HOLDS_OUT, wide, changed, more, err) <
-        0)
+    const bool wide = by_wide_is_open(&q->recipe), later = is_later(q, wide);
+    if (choose_calibrated(q, later ? SHARES_ALL : SHARES_ALL | HOLDS_OUT, wide, changed,
+                          later ? more : NULL, err) < 0)
         return -1;
     *changed = *changed || q->recipe.wide_below > 0;
     return 0;
