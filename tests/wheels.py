@@ -8,7 +8,8 @@ files: size, systems that they are for (auditwheel), licences, list of parts. ag
 time, elsewhere (LONG=1: all). chroots: Debian 11 to 13 with pip, as root; the blocks of the README run. deb: the packages
 of `make deb` in Debian 12, with what `baryon doctor` names. aarch64:
 under qemu, unit tests (LONG=1: all) and quantizations, which have the bytes that x86-64 writes. musl: commands that
-run no model. --record writes times and sizes as a page. Ends with "N passed, N failed".
+run no model. --record writes times and sizes as a page; parts that are not run now have what they found last. Ends with
+"N passed, N failed".
 """
 
 import argparse
@@ -421,6 +422,19 @@ Wine without.
 """
 
 
+def keep_rows(part, rows):
+    """What a part found stays for the page, with its date."""
+    (WORK / f"{part}.json").write_text(json.dumps([time.strftime("%Y-%m-%d"), rows]), encoding="utf-8")
+
+
+def known_rows():
+    """Of all parts, and of tests/windows.py."""
+    kept = [WORK / f"{part}.json" for part in PARTS] + [ROOT / "build/windows/python.json"]
+    found = [json.loads(path.read_text("utf-8")) for path in kept if path.exists()]
+    today = time.strftime("%Y-%m-%d")
+    return [(what, value if date == today else f"{value} ({date})") for date, rows in found for what, value in rows]
+
+
 def processor():
     told = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf-8"))
     return f"{os.cpu_count()} cores of {told[1] if told else platform.machine()}"
@@ -440,11 +454,13 @@ def main():
     WORK.mkdir(parents=True, exist_ok=True)
     score = Score()
     for part in options.parts:
+        before = score.failed
+        score.rows = []
         PARTS[part](score)
+        if score.failed == before:
+            keep_rows(part, score.rows)
     if options.record and not score.failed:
-        windows = ROOT / "build/windows/python.json"  # of tests/windows.py
-        rows = [*score.rows, *(json.loads(windows.read_text("utf-8")) if windows.exists() else ())]
-        rows = "\n".join(f"| {what} | {value} |" for what, value in rows)
+        rows = "\n".join(f"| {what} | {value} |" for what, value in known_rows())
         options.record.write_text(PAGE.format(date=time.strftime("%Y-%m-%d"), machine=processor(), rows=rows), "utf-8")
     score.check(options.parts, "the wheel is built")
     print(f"{score.passed} passed, {score.failed} failed")

@@ -18,7 +18,7 @@ struct by_llm_writing {
 
 struct by_llm_quantize_settings {
     struct by_llm_writing writing;
-    const char *scheme, *layout, *linears, *report;
+    const char *scheme, *layout, *linears, *report, *importance;
     struct by_setting_texts exclude;
     struct by_setting_pairs layers;
     int64_t group_size;

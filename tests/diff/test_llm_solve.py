@@ -196,7 +196,7 @@ def check_gguf(folder):
         near, solved = (divergence(folder, out, folder / name) for out in ("near.gguf", "solved.gguf"))
         if not solved < near:
             yield f"{name}, {kind}: divergence {solved:.5f}, nearest {near:.5f}"
-        if (folder / "solved.gguf.layers").exists():
+        if (folder / "solved.gguf.part").exists():
             yield f"{name}: the journal is still there"
 
 

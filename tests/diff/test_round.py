@@ -3,8 +3,8 @@
 What a layer reads is what the written model gives up to there, what it ought to give is what the float
 model gives; columns of windows are picked by ONNX Runtime's own layers. Gram matrices, damping, biases and
 errors follow from their definitions in double. Integers have to be next to the weights unless they are free,
-no single one of them may be changed for the better but those of the relaxation, and what is told of the samples
-kept aside has to be so.
+no single one of them may be changed for the better but those of the relaxation, and what is reported of
+held-out samples has to be so.
 """
 
 import functools
@@ -439,7 +439,7 @@ class One:
         return (integers - self.zero) * (self.was_scale if integers is self.was else self.scale)
 
     def judge(self, pairs, exact):
-        """What is told of samples kept aside."""
+        """What is reported of held-out samples."""
         signal = sum(np.square(y).sum() for _, y in pairs)
         for key, integers, bias in (("solved_db", self.integers, self.bias), ("nearest_db", self.was, self.was_bias)):
             given = 0 if bias is None else bias[0].reshape(self.layer.groups, 1, -1)
