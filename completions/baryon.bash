@@ -497,6 +497,7 @@ _baryon()
     llm-eval:--length) return ;;
     llm-eval:--windows) return ;;
     llm-eval:--activations) words='simulate float' ;;
+    llm-eval:--stream-type) words='float32 bf16' ;;
     llm-eval:--threads) return ;;
     llm-convert:--type) return ;;
     llm-convert:--force-arch) return ;;
@@ -512,6 +513,7 @@ _baryon()
     llm-auto:--method) return ;;
     llm-auto:--length) return ;;
     llm-auto:--windows) return ;;
+    llm-auto:--stream-type) words='float32 bf16' ;;
     llm-auto:--judge-windows) return ;;
     llm-auto:--probe-windows) return ;;
     llm-auto:--probe-layers) return ;;
@@ -532,6 +534,8 @@ _baryon()
     llm-quantize:--rotate) words='none r1 r2 r1r2' ;;
     llm-quantize:--kv-cache) words='none fp8 int8' ;;
     llm-quantize:--stream) words='memory spill' ;;
+    llm-quantize:--stream-type) words='float32 bf16' ;;
+    llm-quantize:--max-memory) return ;;
     llm-quantize:--length) return ;;
     llm-quantize:--windows) return ;;
     llm-quantize:--shrink) words='auto' ;;
@@ -569,10 +573,10 @@ _baryon()
         report) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-inspect) words=' --tensors --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-eval) words=' -t --text --against --length --windows --activations -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-eval) words=' -t --text --against --length --windows --activations --stream-type -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-auto) words=' -b --bits --max-size -g --goal --layout --types --unit --exclude -t --text --method --length --windows --judge-windows --probe-windows --probe-layers --corrections --no-uniform --report -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --importance --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --stream --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-auto) words=' -b --bits --max-size -g --goal --layout --types --unit --exclude -t --text --method --length --windows --stream-type --judge-windows --probe-windows --probe-layers --corrections --no-uniform --report -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --importance --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --stream --stream-type --max-memory --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
