@@ -8,7 +8,8 @@ calibrated on their `calib` samples, judged on their `eval` samples, which share
 outputs against the float model in dB, mean over the outputs, as the model is written: without integer kernels,
 which saturate on some processors. Behind it the share of multiply-adds whose data and weights both come out of
 integers of 8 bits (of 16 with A16W8). Every tool has its default options; U8S8 is U8S8_AAWS with weights by
-channel. A peer that is not there is left out. NNCF: `pip install nncf onnx onnxruntime` into an environment.
+channel. A peer that is not there is left out. --write puts the rows that were run into the last section of
+bench/results/activations.md, in place of those of the same preset and model, and leaves its other sections alone. NNCF: `pip install nncf onnx onnxruntime` into an environment.
 """
 
 import datetime
@@ -37,6 +38,7 @@ PRESETS = {
     "A16W8": (["A16W8"], {"quark": "A16W8"}),
     "XINT8": (["XINT8"], {"quark": "XINT8"}),
 }
+SECTION = "## As the script writes it"
 PEERS = {"nncf": "NNCF", "quark": "Quark", "ort": "ONNX Runtime"}
 
 
@@ -120,6 +122,28 @@ def summary(results, preset):
     return lines
 
 
+def rows_in(page):
+    """Rows of the script's own section by preset and model."""
+    own = page.partition(SECTION + "\n")[2].splitlines()
+    rows = [line for line in own if line.startswith("| ") and not line.startswith("| preset")]
+    return {tuple(cell.strip() for cell in row.split("|")[1:3]): row for row in rows}
+
+
+def in_order(key):
+    names = [*FOUND_ON, *JUDGED_ON]
+    return (list(PRESETS).index(key[0]), names.index(key[1]) if key[1] in names else len(names))
+
+
+def write(path, head, lines):
+    """Replaces the section, which is the last one, by its rows, the new ones among them."""
+    page = path.read_text() if path.exists() else "# Activations\n\n"
+    rows = rows_in(page)
+    for line in lines:
+        rows[tuple(cell.strip() for cell in line.split("|")[1:3])] = line
+    body = [SECTION, "", *head, *(rows[key] for key in sorted(rows, key=in_order)), ""]
+    path.write_text(page.partition(SECTION + "\n")[0] + "\n".join(body))
+
+
 def main():
     parser = parser_for(__doc__, "activations.md", list(PRESETS), 32, 1800, "for ours")
     add_peers(parser)
@@ -131,15 +155,12 @@ def main():
     args.there = [peer for peer in PEERS if (nncf if peer == "nncf" else args.peers)]
     library = pathlib.Path(args.program).parent / "libbaryon_ops.so"
     args.library = [str(library)] if library.exists() else []
-    head = ["# Activations", "",
-            f"{datetime.date.today()}, {machine()}; {args.samples} samples to calibrate, {args.judge} others to judge. "
-            f"Peers: NNCF {nncf or 'absent'}, amd-quark and onnxruntime.quantization {quark or 'absent'}.", "",
-            *__doc__.split("\n\n")[2].splitlines(), "",
-            "\"Half\" says whether rules were found on the network or only judged on it. The first difference is to the best "
-            "peer, the second to the best of those that quantize as much, within 5 % of the multiply-adds.", "",
+    head = [f"{datetime.date.today()} (the last rows), {machine()}; {args.samples} samples to calibrate, {args.judge} others to "
+            f"judge. NNCF {nncf or 'absent'}, amd-quark and onnxruntime.quantization {quark or 'absent'}. The first difference "
+            "is to the best peer, the second to the best of those that quantize as much, within 5 % of the multiply-adds.", "",
             f"| preset | model | half | ours | {' | '.join(PEERS.values())} | difference | same share | |",
             "|---|---|---|---|---|---|---|---|---|---|"]
-    lines, remarks = list(head), []
+    lines, remarks = [], []
     with tempfile.TemporaryDirectory() as folder:
         for preset in args.presets:
             results = [row_of(args, preset, model, folder) for model in args.models]
@@ -147,7 +168,7 @@ def main():
             remarks += summary(results, preset)
     print("\n".join(remarks))
     if args.write:
-        (HERE / "results" / "activations.md").write_text("\n".join([*lines, "", *remarks, ""]))
+        write(HERE / "results" / "activations.md", head, lines)
     return 0
 
 

@@ -311,6 +311,7 @@ def foreign_system():
         for package in (root / "var/cache/apt/archives").glob("*.deb"):
             subprocess.run(["dpkg-deb", "-x", package, root], check=True)
         (root / "unpacked").touch()
+    shutil.rmtree(root / "tmp", ignore_errors=True)  # else /tmp is this one for the emulator, and files in it are not
     return root
 
 
@@ -347,8 +348,9 @@ def foreign_units(score, emulator, environment):
     done = make(f"FLAVOUR={FOREIGN}", *(["units"] if os.environ.get("LONG") else chosen))
     built = sorted((ROOT / folder / "tests/unit").glob("test_*"))
     programs = [path for path in built if not path.suffix and (os.environ.get("LONG") or path.name[5:] in FAST_UNITS)]
+    usual = {name: value for name, value in environment.items() if name != "LONG"}  # which walks all floats there are
     told = run("tests/run_programs.py", "--build", f"build/{FOREIGN}", "--seconds", "1200", "--under", " ".join(emulator), *programs,
-               cwd=ROOT, env=environment)
+               cwd=ROOT, env=usual)
     counts = re.findall(r"^(\d+) passed, (\d+) failed$", told.stdout, re.M)
     if score.check(done and counts and counts[-1][1] == "0", f"unit tests for aarch64: {told.stdout[-3000:]}"):
         score.note("unit tests for aarch64", f"{counts[-1][0]} passed, {len(programs)} programs")
@@ -362,7 +364,8 @@ def aarch64(score):
     root = foreign_system()
     if not score.check(root, "Debian for aarch64"):
         return
-    emulated = [str(emulator), "-L", str(root)]
+    # A processor without SME, whose kernels of ONNX Runtime turn infinities into the greatest float.
+    emulated = [str(emulator), "-cpu", "neoverse-n1", "-L", str(root)]
     site, installed = foreign_packages(root)
     if not score.check(installed, "pip install for aarch64"):
         return

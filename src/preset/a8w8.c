@@ -2,16 +2,23 @@
 #include "preset/presets.h"
 
 static const struct by_preset_value values[] = {
-    {"activation", "int8"},    {"activation-symmetric", "true"},
-    {"weight", "int8"},        {"operators", "npu"},
-    {"domain", "microsoft"},   {"hardware", "extended"},
-    {"refine", "AlignConcat"}, {"activation-method", "minmse"},
-    {"wide-auto", "true"},     {0},
+    {"activation", "int8"},
+    {"activation-symmetric", "true"},
+    {"weight", "int8"},
+    {"operators", "npu"},
+    {"domain", "microsoft"},
+    {"hardware", "extended"},
+    {"refine", "AlignConcat"},
+    {"activation-method", "minmse"},
+    {"wide-auto", "true"},
+    {"activation-method-auto", "true"},
+    {0},
 };
 
 static const struct by_preset_value compat[] = {
     {"activation-method", "minmax"},
     {"wide-auto", "false"},
+    {"activation-method-auto", "false"},
     {0},
 };
 

@@ -50,6 +50,27 @@ static bool has_8_bits(const struct by_tensor_spec *spec)
            (spec->elem == BY_ELEM_INT8 || spec->elem == BY_ELEM_UINT8);
 }
 
+int by_quant_own_wanted(struct by_quant_plan *plan, const char *const **names, size_t *count,
+                        struct baryon_error *err)
+{
+    const struct by_recipe *recipe = plan->recipe;
+    *names = NULL;
+    *count = 0;
+    if (!recipe->wide_auto && !(recipe->wide_below > 0))
+        return 0;
+    const char **list = by_arena_alloc(&plan->arena, plan->rows.count, sizeof *list, err);
+    if (!list)
+        return -1;
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const struct by_quant_row *row = &plan->rows.at[i];
+        if (row->role == BY_ROLE_ACTIVATION && row->has_range && row->shares == BY_NO_ROW &&
+            has_8_bits(&row->spec))
+            list[(*count)++] = row->value->name;
+    }
+    *names = list;
+    return 0;
+}
+
 /* least: by the row that owns the parameters. */
 static int find_least(const struct by_quant_plan *plan, struct by_stats *stats, double *least,
                       struct baryon_error *err)

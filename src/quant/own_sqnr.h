@@ -12,6 +12,11 @@
 int by_quant_own_sqnr(const struct by_quant_plan *plan, size_t row, struct by_stats *stats,
                       double *sqnr, bool *known, struct baryon_error *err);
 
+/* Names of tensors with 8 bits whose range is known, as that of Softmax, so that nothing else asks
+ * for their statistics; none where the recipe widens none. Lives in the plan. */
+int by_quant_own_wanted(struct by_quant_plan *plan, const char *const **names, size_t *count,
+                        struct baryon_error *err);
+
 /* The tensors of all rows with 8 bits, sorted by name. Those that share parameters have the lowest
  * SQNR of them. The caller frees it; names are those of the values. */
 int by_quant_own_list(const struct by_quant_plan *plan, struct by_stats *stats,

@@ -330,14 +330,21 @@ static int refine(struct by_quantization *q, struct baryon_error *err)
 }
 
 /* Choices that share what calibration saw. */
-static int choose_again(struct by_quantization *q, struct baryon_error *err)
+static int plan_again(struct by_quantization *q, bool changed, struct baryon_error *err)
 {
-    bool changed;
-    if (by_choose_calibrated(q, &changed, err) < 0)
-        return -1;
     if (!changed)
         return 0;
     return place_again(q, err) < 0 || find_params(q, err) < 0 || refine(q, err) < 0 ? -1 : 0;
+}
+
+static int choose_again(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed, more;
+    if (by_choose_calibrated(q, &changed, &more, err) < 0 || plan_again(q, changed, err) < 0)
+        return -1;
+    if (!more)
+        return 0;
+    return by_choose_methods(q, &changed, err) < 0 ? -1 : plan_again(q, changed, err);
 }
 
 static int choose_ranges(struct by_quantization *q, struct baryon_error *err)
@@ -346,9 +353,7 @@ static int choose_ranges(struct by_quantization *q, struct baryon_error *err)
         return 0;
     if (q->options->choose_ranges(q, err) < 0)
         return -1;
-    if (!q->recipe.factors.on)
-        return 0;
-    return place_again(q, err) < 0 || find_params(q, err) < 0 || refine(q, err) < 0 ? -1 : 0;
+    return plan_again(q, q->recipe.factors.on, err);
 }
 
 static int correct(struct by_quantization *q, struct baryon_error *err)

@@ -179,7 +179,7 @@ static int judge(struct by_quantization *q, size_t sources, struct baryon_error 
     candidates[1] = candidates[0];
     candidates[1].edits[BY_EDIT_RANGES] = (int)sources;
     const struct by_trial_question question = {BY_VERDICT_RANGES, 1, 0};
-    if (by_trial_open_calibrated(&trial, q, 2, err) < 0)
+    if (by_trial_open_calibrated(&trial, q, 2, true, err) < 0)
         return -1;
     const int status = by_trial_ask(trial, candidates, 2, &question, 1, scores, err);
     if (status == 0) {

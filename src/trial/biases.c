@@ -2,6 +2,7 @@
 #include "trial/biases.h"
 
 #include "adjust/bias_correct.h"
+#include "quant/own_sqnr.h"
 #include "quant/params.h"
 #include "quant/refine.h"
 
@@ -29,21 +30,44 @@ bool by_trial_leaves_weights(const struct by_recipe *recipe)
 
 /* --- What is to be looked at --- */
 
-/* Names of ranges, and behind them those of what layers read; some are both. */
-static int join_names(struct by_quant_plan *plan, const struct by_bias_job *job,
+/* Names behind those that are asked for already; some may be both. */
+static int join_names(struct by_quant_plan *plan, const char *const *more, size_t more_count,
                       struct by_calibrate_options *options, struct baryon_error *err)
 {
-    const size_t count = options->name_count + job->input_count;
-    const char **names = by_arena_alloc(&plan->arena, count, sizeof *names, err);
+    const size_t count = options->name_count + more_count;
+    const char **names = by_arena_alloc(&plan->arena, count + 1, sizeof *names, err);
     if (!names)
         return -1;
     for (size_t i = 0; i < options->name_count; i++)
         names[i] = options->names[i];
-    for (size_t i = 0; i < job->input_count; i++)
-        names[options->name_count + i] = job->inputs[i].name;
+    for (size_t i = 0; i < more_count; i++)
+        names[options->name_count + i] = more[i];
     options->names = names;
     options->name_count = count;
     return 0;
+}
+
+/* What layers read. */
+static int join_inputs(struct by_quant_plan *plan, const struct by_bias_job *job,
+                       struct by_calibrate_options *options, struct baryon_error *err)
+{
+    const char **names = by_arena_alloc(&plan->arena, job->input_count + 1, sizeof *names, err);
+    if (!names)
+        return -1;
+    for (size_t i = 0; i < job->input_count; i++)
+        names[i] = job->inputs[i].name;
+    return join_names(plan, names, job->input_count, options, err);
+}
+
+/* What 16 bits may be chosen for. */
+static int join_known_ranges(struct by_quant_plan *plan, struct by_calibrate_options *options,
+                             struct baryon_error *err)
+{
+    const char *const *names;
+    size_t count;
+    return by_quant_own_wanted(plan, &names, &count, err) < 0
+               ? -1
+               : join_names(plan, names, count, options, err);
 }
 
 int by_trial_want(struct by_quant_plan *plan, bool corrects, struct by_calibrate_options *options,
@@ -52,13 +76,14 @@ int by_trial_want(struct by_quant_plan *plan, bool corrects, struct by_calibrate
     struct by_bias_job job;
     options->means = corrects;
     if (by_quant_wanted(plan, &options->names, &options->name_count, err) < 0 ||
-        by_quant_votes(plan, &options->votes, &options->vote_count, err) < 0)
+        by_quant_votes(plan, &options->votes, &options->vote_count, err) < 0 ||
+        join_known_ranges(plan, options, err) < 0)
         return -1;
     if (!options->means)
         return 0;
     int status = by_bias_survey(plan, &job, err);
     if (status == 0)
-        status = join_names(plan, &job, options, err);
+        status = join_inputs(plan, &job, options, err);
     by_bias_close(&job);
     return status;
 }

@@ -27,7 +27,10 @@ const struct by_choice_row *by_choices(size_t *count);
 int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err);
 /* Whether some of them are judged on samples that their ranges are not of. */
 bool by_choose_holds_out(const struct by_quantization *q);
-/* The same after calibration. */
-int by_choose_calibrated(struct by_quantization *q, bool *changed, struct baryon_error *err);
+/* The same after calibration. *more: methods of activations are still to be chosen, once the plan
+ * is what these choices make of it. */
+int by_choose_calibrated(struct by_quantization *q, bool *changed, bool *more,
+                         struct baryon_error *err);
+int by_choose_methods(struct by_quantization *q, bool *changed, struct baryon_error *err);
 
 #endif

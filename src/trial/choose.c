@@ -1,5 +1,6 @@
 /* Makes the choices of the config: each on drafts, by held-out samples. */
 #include "trial/choices.h"
+#include "trial/equalize.h"
 #include "trial/trial.h"
 #include "trial/wide.h"
 
@@ -84,36 +85,52 @@ bool by_choose_holds_out(const struct by_quantization *q)
     return any && can_judge(q);
 }
 
-static size_t count_open(const struct by_quantization *q, bool calibrated)
+/* Which choices a trial makes. */
+enum round {
+    BEFORE_CALIBRATION = 1,
+    SHARES_ALL = 2, /* judged on all samples, which ranges are of */
+    HOLDS_OUT = 4,  /* judged on samples behind those that ranges are of */
+};
+
+static bool belongs(const struct by_choice_row *row, unsigned rounds)
+{
+    const enum round round = !row->calibrated ? BEFORE_CALIBRATION
+                             : holds_out(row) ? HOLDS_OUT
+                                              : SHARES_ALL;
+    return (round & rounds) != 0;
+}
+
+static size_t count_open(const struct by_quantization *q, unsigned rounds)
 {
     size_t count, open = 0;
     const struct by_choice_row *rows = by_choices(&count);
     for (size_t i = 0; i < count; i++)
-        open += rows[i].calibrated == calibrated && rows[i].applies(q->plan);
+        open += belongs(&rows[i], rounds) && rows[i].applies(q->plan);
     return open;
 }
 
-/* Open ones of the first one's kind. */
+/* Open ones of the first one's kind; what was chosen already is not. */
 static size_t list_alike(const struct by_quantization *q, const struct by_choice_row *rows,
-                         size_t count, const struct by_choice_row **alike)
+                         size_t count, const struct by_candidate *now,
+                         const struct by_choice_row **alike)
 {
     size_t found = 0;
     for (size_t i = 0; i < count && found < ALIKE; i++)
         if (rows[i].kind == rows->kind && rows[i].calibrated == rows->calibrated &&
-            rows[i].applies(q->plan))
+            now->edits[rows[i].kind] != rows[i].value && rows[i].applies(q->plan))
             alike[found++] = &rows[i];
     return found;
 }
 
-static int choose_all(struct by_quantization *q, struct by_trial *trial, bool calibrated,
+static int choose_all(struct by_quantization *q, struct by_trial *trial, unsigned rounds,
                       struct by_candidate *now, struct baryon_error *err)
 {
     size_t count;
     const struct by_choice_row *rows = by_choices(&count), *alike[ALIKE];
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].calibrated != calibrated || (i && rows[i].kind == rows[i - 1].kind))
+        if (!belongs(&rows[i], rounds) || (i && rows[i].kind == rows[i - 1].kind))
             continue;
-        const size_t found = list_alike(q, &rows[i], count - i, alike);
+        const size_t found = list_alike(q, &rows[i], count - i, now, alike);
         if (found && make_choice(q, trial, alike, found, now, err) < 0)
             return -1;
     }
@@ -124,13 +141,13 @@ int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err
 {
     struct by_trial *trial;
     struct by_candidate now = {0};
-    const size_t open = count_open(q, false);
+    const size_t open = count_open(q, BEFORE_CALIBRATION);
     *changed = false;
     if (!open || !can_judge(q))
         return 0;
     if (by_trial_open(&trial, q, 1 + open, err) < 0)
         return -1;
-    const int status = choose_all(q, trial, false, &now, err);
+    const int status = choose_all(q, trial, BEFORE_CALIBRATION, &now, err);
     *changed = by_candidate_edits_config(&now);
     if (status == 0 && !*changed) {
         q->trial = trial;
@@ -142,31 +159,109 @@ int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err
 
 /* --- After calibration --- */
 
-static int choose_calibrated(struct by_quantization *q, bool wide, struct by_candidate *now,
-                             struct baryon_error *err)
+/* Noise of activations hides what weights gain, and the other way round: where some activations
+ * have 16 bits now, both are asked again. */
+static int choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_candidate *now,
+                       struct baryon_error *err)
+{
+    if (by_choose_wide(q, trial, now, err) < 0)
+        return -1;
+    const struct by_candidate before = *now;
+    if (!now->edits[BY_EDIT_WIDE])
+        return 0;
+    if (choose_all(q, trial, SHARES_ALL, now, err) < 0)
+        return -1;
+    return by_candidate_same(&before, now) ? 0 : by_choose_wide(q, trial, now, err);
+}
+
+/* They were judged before ranges were known, on other samples, or not at all. What solving finds is
+ * compared with them later. */
+static int choose_biases(struct by_quantization *q, struct by_trial *trial,
+                         struct by_candidate *now, struct baryon_error *err)
+{
+    bool judges;
+    if (q->recipe.rounding != BY_ROUNDING_NEAREST || !q->part)
+        return 0;
+    if (by_judges_biases(q, &judges, err) < 0 ||
+        (judges && by_choose_biases(q, trial, now, err) < 0))
+        return -1;
+    q->corrects = now->edits[BY_EDIT_BIASES] != 0;
+    return 0;
+}
+
+/* Another method is worth samples of its own where it is much better on those that ranges are of.
+ * Few hold-outs find what cuts off too much by luck alone. */
+static int look_for_methods(struct by_quantization *q, struct by_trial *trial,
+                            const struct by_candidate *now, bool *found, struct baryon_error *err)
+{
+    size_t count;
+    const struct by_choice_row *rows = by_choices(&count);
+    for (size_t i = 0; i < count && !*found; i++) {
+        struct by_candidate candidates[] = {*now, *now};
+        struct by_trial_score scores[2];
+        candidates[1].edits[rows[i].kind] = rows[i].value;
+        if (belongs(&rows[i], HOLDS_OUT) && rows[i].applies(q->plan) &&
+            by_trial_compare(q, trial, BY_VERDICT_METHOD_SEEN, candidates, scores, found, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* more: whether methods are worth a trial of their own is to be found out; or NULL. */
+static int choose_in_trial(struct by_quantization *q, unsigned rounds, bool wide,
+                           struct by_candidate *now, bool *more, struct baryon_error *err)
 {
     struct by_trial *trial;
-    if (by_trial_open_calibrated(&trial, q, 2 + count_open(q, true) + BY_WIDE_LEVELS * wide, err) <
-        0)
+    const size_t candidates = 2 + count_open(q, SHARES_ALL | HOLDS_OUT) + BY_WIDE_LEVELS * wide;
+    if (by_trial_open_calibrated(&trial, q, candidates, (rounds & HOLDS_OUT) != 0, err) < 0)
         return -1;
-    int status = choose_all(q, trial, true, now, err);
+    int status = choose_all(q, trial, rounds, now, err);
     if (status == 0 && wide)
-        status = by_choose_wide(q, trial, now, err);
+        status = choose_wide(q, trial, now, err);
+    if (status == 0 && more)
+        status = look_for_methods(q, trial, now, more, err);
+    if (status == 0 && rounds == HOLDS_OUT)
+        status = choose_biases(q, trial, now, err);
     by_trial_close(trial);
     return status;
 }
 
-int by_choose_calibrated(struct by_quantization *q, bool *changed, struct baryon_error *err)
+static int choose_calibrated(struct by_quantization *q, unsigned rounds, bool wide, bool *changed,
+                             bool *more, struct baryon_error *err)
 {
     struct by_candidate now = {.edits = {[BY_EDIT_BIASES] = q->corrects}};
-    bool wide;
-    *changed = false;
+    const unsigned open = more ? SHARES_ALL | HOLDS_OUT : rounds;
+    if (q->stats && can_judge(q) && (wide || count_open(q, open)) &&
+        choose_in_trial(q, rounds, wide, &now, more, err) < 0)
+        return -1;
+    *changed = by_candidate_edits_config(&now);
+    return by_candidate_edit_config(&now, &q->recipe, err);
+}
+
+/* Which activations have 16 bits all samples say, as ranges are of all of them: where that is a
+ * choice, methods have a trial of their own behind it. So they have where the method has the least
+ * error already, which mostly is the best one. */
+static bool is_later(const struct by_quantization *q, bool wide)
+{
+    return wide ||
+           q->recipe.activation.method == by_calibrator_find(by_other_method_name(BY_OTHER_MINMSE));
+}
+
+int by_choose_calibrated(struct by_quantization *q, bool *changed, bool *more,
+                         struct baryon_error *err)
+{
+    *changed = *more = false;
     if (q->options->recipe != &q->recipe || by_wide_list(q, err) < 0)
         return -1;
-    wide = by_wide_is_open(&q->recipe);
-    if (q->stats && can_judge(q) && (wide || count_open(q, true)) &&
-        choose_calibrated(q, wide, &now, err) < 0)
+    const bool wide = by_wide_is_open(&q->recipe), later = is_later(q, wide);
+    if (choose_calibrated(q, later ? SHARES_ALL : SHARES_ALL | HOLDS_OUT, wide, changed,
+                          later ? more : NULL, err) < 0)
         return -1;
-    *changed = by_candidate_edits_config(&now) || q->recipe.wide_below > 0;
-    return by_candidate_edit_config(&now, &q->recipe, err);
+    *changed = *changed || q->recipe.wide_below > 0;
+    return 0;
+}
+
+int by_choose_methods(struct by_quantization *q, bool *changed, struct baryon_error *err)
+{
+    return choose_calibrated(q, HOLDS_OUT, false, changed, NULL, err);
 }

@@ -27,7 +27,7 @@ static bool has_exponents(const struct by_quantization *q)
 
 /* Where nothing has a range, samples are only looked at for layers whose biases can be corrected:
  * without any there is nothing to tell ways by. */
-static int judges_biases(const struct by_quantization *q, bool *judges, struct baryon_error *err)
+int by_judges_biases(const struct by_quantization *q, bool *judges, struct baryon_error *err)
 {
     struct by_bias_job job;
     *judges = q->options->recipe->bias_correction == BY_BIASES_AUTO &&
@@ -105,8 +105,8 @@ static int choose_equalization(const struct by_quantization *q, struct by_trial 
                : 0;
 }
 
-static int choose_biases(const struct by_quantization *q, struct by_trial *trial,
-                         struct by_candidate *best, struct baryon_error *err)
+int by_choose_biases(const struct by_quantization *q, struct by_trial *trial,
+                     struct by_candidate *best, struct baryon_error *err)
 {
     struct by_candidate candidates[] = {*best, *best};
     struct by_trial_score scores[2];
@@ -161,7 +161,7 @@ static int try_all(const struct by_quantization *q, struct by_trial *trial,
     if (best->edits[BY_EDIT_EQUALIZATION] == BY_CLE_AUTO &&
         choose_equalization(q, trial, survey, best, err) < 0)
         return -1;
-    return biases ? choose_biases(q, trial, best, err) : 0;
+    return biases ? by_choose_biases(q, trial, best, err) : 0;
 }
 
 static void log_equalization(const struct by_quantization *q, const struct by_candidate *best,
@@ -186,7 +186,7 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
                       (solved && !by_trial_leaves_weights(q->options->recipe)) || q->corrects}};
     struct by_trial *trial = q->trial;
     bool biases;
-    if (judges_biases(q, &biases, err) < 0 ||
+    if (by_judges_biases(q, &biases, err) < 0 ||
         (!trial && by_trial_open(&trial, q, count_ways(q, survey, biases), err) < 0))
         return -1;
     q->trial = NULL;
@@ -209,7 +209,7 @@ static int leave_unequalized(struct by_quantization *q, const struct by_cle_repo
     bool biases;
     if (!has_exponents(q) || !by_trial_has_samples(q))
         return 0;
-    if (judges_biases(q, &biases, err) < 0)
+    if (by_judges_biases(q, &biases, err) < 0)
         return -1;
     return biases ? equalize(q, survey, BY_CLE_OFF, changed, err) : 0;
 }

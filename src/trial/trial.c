@@ -135,8 +135,8 @@ static int open_judge(struct by_trial *trial, size_t look, bool judges, struct b
         .unsaturated = !all->recipe->compat,
     };
     options.input.log = NULL;
-    if (trial->q->part && !look) {
-        options.skip = by_stats_covered(trial->q->part);
+    if (trial->part) {
+        options.skip = by_stats_covered(trial->part);
         options.aside = BY_TRIAL_ASIDE;
     } else if (options.input.random)
         options.input.count = look + ASIDE_MOST;
@@ -255,9 +255,9 @@ static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error 
 /* All candidates share what calibration saw, or what it saw before the samples that judge. */
 static int share_calibration(struct by_trial *trial, struct baryon_error *err)
 {
-    trial->seen[0].stats = trial->q->part ? trial->q->part : trial->q->stats;
+    trial->seen[0].stats = trial->part ? trial->part : trial->q->stats;
     (void)by_stats_find(trial->seen[0].stats, ""); /* from here on it is only read */
-    if (trial->q->part)                            /* other samples judge */
+    if (trial->part)                               /* other samples judge */
         by_trial_forget(trial->q);
     if (take_judge(trial))
         return 0;
@@ -286,7 +286,7 @@ static int open_parts(struct by_trial *trial, size_t candidates, bool calibrated
 }
 
 static int open_trial(struct by_trial **out, struct by_quantization *q, size_t candidates,
-                      bool calibrated, struct baryon_error *err)
+                      bool calibrated, bool holds_out, struct baryon_error *err)
 {
     *out = NULL;
     struct by_trial *trial = by_alloc_zero(1, sizeof *trial, err);
@@ -297,6 +297,7 @@ static int open_trial(struct by_trial **out, struct by_quantization *q, size_t c
     trial->seen[0].observed = true;
     trial->seen[0].known = q->known;
     trial->calibrated = calibrated;
+    trial->part = holds_out ? q->part : NULL;
     pthread_mutex_init(&trial->lock, NULL);
     pthread_cond_init(&trial->opened, NULL);
     if (open_parts(trial, candidates, calibrated, err) < 0) {
@@ -310,13 +311,13 @@ static int open_trial(struct by_trial **out, struct by_quantization *q, size_t c
 int by_trial_open(struct by_trial **trial, struct by_quantization *q, size_t candidates,
                   struct baryon_error *err)
 {
-    return open_trial(trial, q, candidates, false, err);
+    return open_trial(trial, q, candidates, false, false, err);
 }
 
 int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *q, size_t candidates,
-                             struct baryon_error *err)
+                             bool holds_out, struct baryon_error *err)
 {
-    return open_trial(trial, q, candidates, true, err);
+    return open_trial(trial, q, candidates, true, holds_out, err);
 }
 
 struct by_stats *by_trial_seen(const struct by_trial *trial)

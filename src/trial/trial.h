@@ -29,10 +29,10 @@ struct by_trial_score {
  * to be judged. candidates: how many are going to be tried at most, for the progress. */
 int by_trial_open(struct by_trial **trial, struct by_quantization *quantization, size_t candidates,
                   struct baryon_error *err);
-/* After calibration. Where there is q->part, it is the statistics of every candidate, and the
- * samples behind it judge; else those are q->stats, and all samples judge. */
+/* After calibration. Where samples are held out and there is q->part, it is the statistics of every
+ * candidate, and the samples behind it judge; else those are q->stats, and all samples judge. */
 int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *quantization,
-                             size_t candidates, struct baryon_error *err);
+                             size_t candidates, bool holds_out, struct baryon_error *err);
 /* Statistics with channels of the model as it is; NULL: it has no ranges. */
 struct by_stats *by_trial_seen(const struct by_trial *trial);
 /* Before calibration its samples, and what the float model gave for them, stay for the next one. */

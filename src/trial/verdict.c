@@ -37,6 +37,7 @@ static const struct by_threshold integers[BY_VERDICT_RULES] = {
     [BY_VERDICT_ACTIVATION_METHOD] = {0.25, 0.25, BY_MEASURE_ALL,
                                       "a whole error cost an echo judge 5.9 dB and a denoiser 0.6; "
                                       "methods are equal beforehand"},
+    [BY_VERDICT_METHOD_SEEN] = {1, 2, BY_MEASURE_ALL, "as BY_VERDICT_WIDE"},
     [BY_VERDICT_WIDE] = {1, 2, BY_MEASURE_ALL, "where 16 bits of all these gain nothing, none do"},
     [BY_VERDICT_WIDER] = {1, 1, BY_MEASURE_ALL,
                           "more tensors of 16 bits rarely lose; with two errors "
@@ -68,6 +69,7 @@ static const struct by_threshold exponents[BY_VERDICT_RULES] = {
     [BY_VERDICT_HEADROOM] = {0.5, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_WEIGHT_METHOD] = {0.5, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_ACTIVATION_METHOD] = {0.25, 0.25, BY_MEASURE_ALL, "as of integers"},
+    [BY_VERDICT_METHOD_SEEN] = {1, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_WIDE] = {1, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_WIDER] = {1, 1, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_UNSOLVED] = {0.1, 1, BY_MEASURE_ALL, "as of integers"},

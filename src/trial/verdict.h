@@ -24,6 +24,7 @@ enum by_verdict_rule {
     BY_VERDICT_PAIRS,             /* pairs that no layer reads are there */
     BY_VERDICT_WEIGHT_METHOD,     /* weights have another calibration method */
     BY_VERDICT_ACTIVATION_METHOD, /* activations have another */
+    BY_VERDICT_METHOD_SEEN,       /* the same on samples that ranges are of: others are asked */
     BY_VERDICT_WIDE,              /* some activations have 16 bits */
     BY_VERDICT_WIDER,             /* more of them have */
     BY_VERDICT_RANGES,            /* ranges of activations have factors */

@@ -33,15 +33,15 @@ bool by_wide_is_open(const struct by_recipe *recipe)
            count_below(recipe, levels[BY_WIDE_LEVELS - 1]) > 0;
 }
 
-/* The unchanged one first; levels that add no tensor are left out. */
+/* The unchanged one first; levels that add no tensor to it are left out. */
 static size_t list_candidates(const struct by_recipe *recipe, const struct by_candidate *now,
                               struct by_candidate *candidates)
 {
-    size_t count = 1, tensors = 0;
+    size_t count = 1, tensors = count_below(recipe, now->edits[BY_EDIT_WIDE]);
     candidates[0] = *now;
     for (size_t i = 0; i < BY_WIDE_LEVELS; i++) {
         const size_t below = count_below(recipe, levels[i]);
-        if (below == tensors)
+        if (below <= tensors)
             continue;
         tensors = below;
         candidates[count] = *now;
@@ -109,6 +109,8 @@ int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_
     struct by_trial_score scores[1 + BY_WIDE_LEVELS];
     const size_t count = list_candidates(&q->recipe, now, candidates);
     bool better;
+    if (count == 1)
+        return 0;
     ends[0] = candidates[0];
     ends[1] = candidates[count - 1];
     if (by_trial_contest(trial, ends, 1, scores, err) < 0)

@@ -50,6 +50,8 @@ static const struct {
     {BY_VERDICT_WEIGHT_METHOD, true, 0.5, 2},
     {BY_VERDICT_ACTIVATION_METHOD, false, 0.25, 0.25},
     {BY_VERDICT_ACTIVATION_METHOD, true, 0.25, 0.25},
+    {BY_VERDICT_METHOD_SEEN, false, 1, 2},
+    {BY_VERDICT_METHOD_SEEN, true, 1, 2},
     {BY_VERDICT_WIDE, false, 1, 2},
     {BY_VERDICT_WIDE, true, 1, 2},
     {BY_VERDICT_WIDER, false, 1, 1},

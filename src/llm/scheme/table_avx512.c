@@ -19,7 +19,7 @@ static bool avx512_supported(void)
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi");
 }
 
-TARGET static void load(struct registers *registers, const struct by_llm_table *table)
+TARGET static void load_codes(struct registers *registers, const struct by_llm_table *table)
 {
     uint8_t bytes[6][VALUES];
     for (size_t i = 0; i < VALUES; i++) {
@@ -60,7 +60,7 @@ TARGET static void avx512_codes(const struct by_llm_table *table, const uint16_t
     struct registers r;
     const __m512i sign = _mm512_set1_epi8((char)0x80);
     size_t i = 0;
-    load(&r, table);
+    load_codes(&r, table);
     for (; i + VALUES <= count; i += VALUES) {
         const __m512i first = _mm512_loadu_si512(values + i);
         const __m512i second = _mm512_loadu_si512(values + i + VALUES / 2);
