@@ -101,8 +101,8 @@ static struct baryon_value *add_numbers(struct baryon_graph *graph, const struct
 }
 
 /* The rows, which become zero in the matrix. */
-static struct baryon_value *take_rows(struct baryon_node *node, struct matrix *matrix,
-                                      struct by_arena *scratch, struct baryon_error *err)
+static struct baryon_value *split_off_rows(struct baryon_node *node, struct matrix *matrix,
+                                           struct by_arena *scratch, struct baryon_error *err)
 {
     const int64_t dims[] = {(int64_t)matrix->count, (int64_t)matrix->outs},
                   all[] = {(int64_t)matrix->ins, (int64_t)matrix->outs};
@@ -139,7 +139,7 @@ static int split_matrix(struct baryon_node *node, struct matrix *matrix, struct 
     struct baryon_graph *graph = node->graph;
     struct baryon_value *rest = by_node_out(node, 0);
     struct baryon_value *numbers = add_numbers(graph, matrix, scratch, err);
-    struct baryon_value *rows = numbers ? take_rows(node, matrix, scratch, err) : NULL;
+    struct baryon_value *rows = numbers ? split_off_rows(node, matrix, scratch, err) : NULL;
     if (!rows)
         return -1;
     struct baryon_value *const read[] = {by_node_in(node, 0), numbers};
