@@ -175,6 +175,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # The programs of the unit tests are compiled in a third of the time, and what they call is optimized.
 $(addsuffix .o,$(basename $(UNITS) $(FAULTS))): private CFLAGS += -O0 $(if $(EXE),-include tests/lib/windows_units.h)
+# Calls that take paths of another type there, and longs of another width: Linux warns of the rest.
+$(if $(EXE),$(addsuffix .o,$(basename $(UNITS) $(STUBS)))): private CFLAGS += -w
 
 $(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort_find.o: $(BUILD)/place

@@ -99,14 +99,6 @@ static int load_evaluated_model(const struct job *job, struct by_loaded *loaded,
                               err);
 }
 
-static void show_samples(struct job *job)
-{
-    const struct by_input_options *input = &job->options.run.input;
-    job->reporting.examples.prep = input->random ? NULL : &input->prep;
-    job->options.show.show = by_examples_show;
-    job->options.show.context = &job->reporting.examples;
-}
-
 static int run_models(struct job *job, struct baryon_error *err)
 {
     struct by_cli *cli = job->cli;
@@ -119,8 +111,8 @@ static int run_models(struct job *job, struct baryon_error *err)
     job->options.run.context = job;
     if (by_reporting_name(&job->reporting, job->baseline.model, &job->settings->names, err) < 0)
         return -1;
-    if (job->reporting.path)
-        show_samples(job);
+    const struct by_input_options *input = &job->options.run.input;
+    by_reporting_show(&job->reporting, input->random ? NULL : &input->prep, &job->options.show);
     const double start = by_term_seconds();
     const int status = by_evaluate_models(&job->evaluation, job->baseline.model, job->result.model,
                                           &job->options, err);

@@ -10,7 +10,7 @@ struct settings {
     struct by_setting_texts texts;
     const char *against;
     int64_t length, windows;
-    int activations;
+    int activations, stream_type;
     struct by_llm_reading reading;
 };
 
@@ -94,6 +94,7 @@ static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_erro
         .texts = settings->texts,
         .length = (uint64_t)settings->length,
         .windows = (uint64_t)settings->windows,
+        .halved = settings->stream_type == 1,
         .float_activations = settings->activations,
         .threads = (unsigned)settings->reading.threads,
         .progress = by_llm_show_layer,
@@ -156,6 +157,13 @@ static const struct by_option rows[] = {
      .fallback = "simulate",
      .offset = offsetof(struct settings, activations),
      .help = "Inputs of linear layers"},
+    {.name = "stream-type",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = by_llm_stream_types,
+     .fallback = "float32",
+     .offset = offsetof(struct settings, stream_type),
+     .help = BY_LLM_STREAM_TYPE_HELP},
 };
 
 static const struct by_option_group group = BY_OPTION_GROUP("Evaluation", rows);

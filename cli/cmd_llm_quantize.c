@@ -51,8 +51,9 @@ const struct by_command by_cmd_llm_quantize = {
             "that predict more than one token stay as they are. Models that are quantized already "
             "are dequantized on the way.\n\n"
             "With --text layers are rounded one after the other, so that their outputs on the "
-            "texts stay near those of the float model; one layer's weights are in memory as "
-            "floats, and the hidden states of all windows. That is several times as accurate as "
+            "texts stay near those of the float model; those weights of a layer that share an "
+            "input are in memory as floats, and the hidden states of all windows. That is several "
+            "times as accurate as "
             "nearest levels.\n\n"
             "The folder appears when it is whole. A run that was interrupted continues with the "
             "files that it had finished, if the model and the options are the same.",

@@ -9,6 +9,7 @@
 struct settings {
     struct by_quantize_settings quantize;
     struct by_reporting_settings reporting;
+    struct by_class_names_settings names;
     bool decompose;
     const char *write_rules, *goal;
 };
@@ -20,6 +21,7 @@ struct job {
     struct by_sensitivity sensitivity;
     struct by_str cause;
     struct by_reporting reporting;
+    struct by_quality quality;  /* of the samples that the report shows */
     double seconds;             /* that measuring took */
     struct by_map names;        /* of the model's tensors, for rules */
     struct by_goal_rules rules; /* where they are asked for */
@@ -172,6 +174,21 @@ static int write_report(struct job *job, struct baryon_error *err)
     return status < 0 ? -1 : by_reporting_save(reporting, err);
 }
 
+/* The model is quantized in memory, and both run on held-out samples. */
+static int show_samples(struct job *job, struct baryon_error *err)
+{
+    struct by_quantizing *q = &job->quantizing;
+    const struct by_quality_written written = {.model = q->loaded.model};
+    if (!q->quality_run.reference.count)
+        return 0;
+    int status = by_quantization_lower(&q->quantization, err);
+    if (status == 0)
+        status =
+            by_quality_measure(&job->quality, &q->quality_run, &q->quantization, &written, err);
+    by_quantizing_pause(q);
+    return by_model_judge_run(q->loaded.model, q->loaded.name, status, err);
+}
+
 /* Layers and tensors that only the report asked for are not printed. */
 static struct by_sensitivity printed_of(const struct job *job, bool decompose)
 {
@@ -185,7 +202,9 @@ static int report_sensitivity(struct job *job, struct by_cli *cli, bool decompos
                               const char *rules, struct baryon_error *err)
 {
     const struct by_sensitivity printed = printed_of(job, decompose);
-    if (by_str_error(&job->cause, err) < 0 || (job->reporting.path && write_report(job, err) < 0))
+    if (by_str_error(&job->cause, err) < 0)
+        return -1;
+    if (job->reporting.path && (show_samples(job, err) < 0 || write_report(job, err) < 0))
         return -1;
     if (cli->common.json) {
         write_json(job, &printed, rules, &cli->out.text);
@@ -217,15 +236,20 @@ static int run_sensitivity_job(struct job *job, struct by_cli *cli, const struct
     struct by_quantizing *q = &job->quantizing;
     job->settings = settings->quantize;
     job->settings.measures = true;
+    job->settings.judges = settings->reporting.report;
     if (take_goal(job, settings, err) < 0 || by_quantizing_take(q, cli, &job->settings, err) < 0 ||
         by_reporting_begin(&job->reporting, cli, settings->reporting.report,
                            settings->reporting.force, err) < 0 ||
         by_quantizing_load(q, err) < 0 ||
+        by_reporting_name(&job->reporting, q->loaded.model, &settings->names, err) < 0 ||
         by_goal_rules_names(&job->names, q->loaded.model, err) < 0)
         return -1;
+    by_reporting_show(&job->reporting, by_quantizing_prep(q), &q->quality.show);
     int status = by_sensitivity_begin(&job->judge, q->loaded.model, &q->options, err);
-    if (by_model_judge_run(q->loaded.model, q->loaded.name, status, err) < 0 ||
-        by_quantizing_plan(q, err) < 0)
+    if (by_model_judge_run(q->loaded.model, q->loaded.name, status, err) < 0)
+        return -1;
+    q->quality.input.count = q->options.calibrate.input.count; /* without those held out */
+    if (by_quantizing_plan(q, err) < 0)
         return -1;
     job->reporting.view = &q->view;
     if (by_reporting_take(&job->reporting, &q->quantization, err) < 0)
@@ -254,6 +278,7 @@ static int run_sensitivity(struct by_cli *cli, const void *data, struct baryon_e
     by_map_release(&job.names);
     by_sensitivity_close(&job.sensitivity);
     by_judge_close(job.judge);
+    by_quality_release(&job.quality);
     by_reporting_end(&job.reporting);
     by_quantizing_close(&job.quantizing);
     return status;
@@ -310,6 +335,7 @@ const struct by_command by_cmd_sensitivity = {
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0},
                {&by_reporting_group, offsetof(struct settings, reporting)},
+               {&by_class_names_group, offsetof(struct settings, names)},
                BY_QUANTIZING_GROUPS(struct settings)},
     .run = run_sensitivity,
 };

@@ -90,17 +90,25 @@ static int get_details(void *context, const struct by_sensitivity *found, const 
     return by_report_figures_measured(&reporting->figures, reporting->view, found, NULL, err);
 }
 
+void by_reporting_show(struct by_reporting *reporting, const struct by_prep *prep,
+                       struct by_show *show)
+{
+    if (!reporting->path)
+        return;
+    reporting->examples.prep = prep;
+    show->show = by_examples_show;
+    show->context = &reporting->examples;
+}
+
 void by_reporting_listen(struct by_reporting *reporting, const struct by_plan_view *view,
                          const struct by_prep *prep, struct by_quality_options *quality)
 {
     if (!reporting->path)
         return;
     reporting->view = view;
-    reporting->examples.prep = prep;
     quality->details.get = get_details;
     quality->details.context = reporting;
-    quality->show.show = by_examples_show;
-    quality->show.context = &reporting->examples;
+    by_reporting_show(reporting, prep, &quality->show);
 }
 
 int by_reporting_name(struct by_reporting *reporting, const struct baryon_model *model,

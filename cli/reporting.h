@@ -57,8 +57,10 @@ int by_reporting_begin(struct by_reporting *reporting, struct by_cli *cli, const
                        bool force, struct baryon_error *err);
 void by_reporting_end(struct by_reporting *reporting);
 
-/* Figures and samples come to the report as the quality is measured. prep: of pictures; NULL: none.
- * view: as it will be. */
+/* Samples come to the report as they are measured. prep: of pictures; NULL: none. */
+void by_reporting_show(struct by_reporting *reporting, const struct by_prep *prep,
+                       struct by_show *show);
+/* And figures, as the quality is measured. view: as it will be. */
 void by_reporting_listen(struct by_reporting *reporting, const struct by_plan_view *view,
                          const struct by_prep *prep, struct by_quality_options *quality);
 /* Names of the float model's classes. */

@@ -85,6 +85,16 @@ def slugs():
     return slug
 
 
+def breakable(text):
+    """HTML of code or a name: lines end between words and parts of names, not behind the dashes of an option."""
+    return "<wbr>".join(map(html.escape, re.split(r"(?<= )|(?<=\w[-._/=,:])(?=\w)|(?<=[a-z])(?=[A-Z])", text)))
+
+
+def prose(text):
+    """HTML of a text, whose long names may be broken too."""
+    return re.sub(r"[\w./]{16,}", lambda name: breakable(name[0]), html.escape(text))
+
+
 def plain(inline):
     return "".join(child.content for child in inline.children if child.type in ("text", "code_inline"))
 
@@ -95,6 +105,9 @@ class Site:
         self.order = [page for _, pages in self.nav for page in pages]
         self.titles = dict(self.order)
         self.markdown = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+        rules = self.markdown.renderer.rules
+        rules["code_inline"] = lambda tokens, at, *_: f"<code>{breakable(tokens[at].content)}</code>"
+        rules["text"] = lambda tokens, at, *_: prose(tokens[at].content)
         self.anchors, self.links, self.copied = {}, [], set()
         self.version = subprocess.run(["make", "-s", "version"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 

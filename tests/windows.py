@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the build for Windows under Wine: unit tests, cases, and a quantization beside Linux's.
 
-    tests/windows.py [--fast] [PART...]      parts: units cases process bytes long paths python
+    tests/windows.py [--fast] [PART...]      parts: units cases process bytes long paths python again
 
 Builds first. Without the packages of `scripts/deps.sh windows` it fails; with --fast it says so and ends.
 What is left out, and why, is in tests/windows_left_out.txt. Ends with "N passed, N failed".
@@ -21,8 +21,6 @@ import windows_python
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 FAST_UNITS = "str mem map json team err place save".split()
-# Of tests/process: writers and readers of one file at once.
-PROCESS = ["racing"]
 FAST_CASES = ["tests/cli/list", "tests/cli/inspect*", "tests/bad/1*"]
 RUNTIME = ROOT / "build/deps/windows/onnxruntime/onnxruntime.dll"
 SECONDS = 120  # for a program; it is ended then
@@ -98,7 +96,8 @@ def cases(build, environment, fast):
 def processes(build, environment):
     """Tests of several processes, and of such as are killed."""
     skipped, passed, failed, text = left_out("process"), 0, 0, ""
-    for name in PROCESS:
+    names = sorted(path.stem[5:] for path in (TESTS / "process").glob("test_*.py"))
+    for name in [name for name in names if name not in skipped]:
         source = (TESTS / f"process/test_{name}.py").read_text(encoding="utf-8")
         known = [f"{one}.{test}" for one, body in re.findall(r"^class (\w+)(.*?)(?=^class |\Z)", source, re.M | re.S)
                  for test in re.findall(r"    def (test_\w+)", body)]  # fmt: skip
@@ -155,15 +154,29 @@ def long_path(build, environment):
     return "1 passed, 0 failed\n" if alone and not status else "0 passed, 1 failed\n"
 
 
+def again(build):
+    """The wheel, built a second time in another folder, has the same bytes."""
+    folder = build / "again"
+    shutil.rmtree(folder, ignore_errors=True)
+    made = []
+    for place in (build, folder):
+        command = ["make", "--no-print-directory", "--silent", f"-j{len(os.sched_getaffinity(0))}", "FLAVOUR=windows", f"BUILD={os.path.relpath(place, ROOT)}", "wheel"]
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        made += [path.read_bytes() for path in (place / "wheel").glob("*.whl")]
+    shutil.rmtree(folder)
+    same = len(made) == 2 and made[0] == made[1]
+    return "1 passed, 0 failed\n" if same else f"FAILED again: wheels of {list(map(len, made))} bytes differ\n0 passed, 1 failed\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["units", "cases", "process", "bytes", "long", "paths", "python"])
+    parser.add_argument("parts", nargs="*", default=["units", "cases", "process", "bytes", "long", "paths", "python", "again"])
     parser.add_argument("--fast", action="store_true", help="a part of them, in a minute")
     parser.add_argument("--build", type=Path, default=ROOT / "build/windows")
     parser.add_argument("--runtime", type=Path, default=RUNTIME, help="onnxruntime.dll")
     options = parser.parse_args()
     if options.fast:
-        options.parts = [part for part in options.parts if part not in ("process", "python")]
+        options.parts = [part for part in options.parts if part not in ("process", "python", "again")]
     if lacking := missing(options.runtime):
         print(f"left out, missing: {', '.join(lacking)}; scripts/deps.sh windows installs it")
         return 0 if options.fast else 1
@@ -177,7 +190,8 @@ def main():
            "bytes": lambda: same_bytes(options.build, environment, options.fast),
            "long": lambda: long_path(options.build, environment),
            "paths": lambda: windows_paths.check(options.build, environment),
-           "python": lambda: windows_python.check(options.build, environment)}  # fmt: skip
+           "python": lambda: windows_python.check(options.build, environment),
+           "again": lambda: again(options.build)}  # fmt: skip
     passed = failed = 0
     try:
         for part in options.parts:

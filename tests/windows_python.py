@@ -1,4 +1,4 @@
-"""The wheel in a new prefix of Wine, with Python for Windows: the quick start, and a script for Quark."""
+"""The wheel in a new prefix of Wine, with Python for Windows: the quick start, scripts for Quark, the page about Windows."""
 
 import json
 import shutil
@@ -50,7 +50,7 @@ def unpack(folder):
         archive.extractall(folder)
     home = folder / "cp311"
     (home / "Lib/site-packages").mkdir(parents=True)
-    (home / "python311._pth").write_text("python311.zip\n.\nLib\\site-packages\nimport site\n", encoding="utf-8")
+    (home / "python311._pth").write_text("python311.zip\n.\nLib\\site-packages\n" + f"Z:{ROOT}/tests/python\nimport site\n", encoding="utf-8")
     return home
 
 
@@ -80,11 +80,11 @@ class Machine:
 
 def note(build, machine, wheel, size):
     """What tests/wheels.py --record puts into its page."""
-    pip, _, *commands, script = machine.seconds
+    pip, _, *commands, script, blocks, _ = machine.seconds
     packed = f"{wheel.stat().st_size / 2**20:.1f} MiB, {size / 2**20:.1f} MiB installed"
-    times = f"pip {pip:.0f} s, quick start ({len(commands)} commands) {sum(commands):.0f} s, a script for Quark {script:.0f} s"
+    times = f"pip {pip:.0f} s, quick start ({len(commands)} commands) {sum(commands):.0f} s, a script for Quark {script:.0f} s, the blocks of Quark's documents {blocks:.0f} s"
     rows = [(wheel.name, packed), ("Windows' Python 3.11 under Wine, a new prefix", times)]
-    (build / "python.json").write_text(json.dumps(rows), encoding="utf-8")
+    (build / "python.json").write_text(json.dumps([time.strftime("%Y-%m-%d"), rows]), encoding="utf-8")
 
 
 def check(build, environment):
@@ -95,7 +95,7 @@ def check(build, environment):
     wheel = next((build / "wheel").resolve().glob("*.whl"))
     try:
         machine.run(python, f"{pip}/pip", "install", "--no-warn-script-location", "--no-index", "--find-links",
-                    PYTHON / "wheels", wheel, "onnxruntime")  # fmt: skip
+                    PYTHON / "wheels", wheel, "onnxruntime", "onnx")  # fmt: skip
         size = sum(path.stat().st_size for path in (machine.home / "Lib/site-packages/baryon").rglob("*") if path.is_file())
         print(f"  baryon installed: {size / 1e6:.1f} MB, its wheel {wheel.stat().st_size / 1e6:.1f} MB")
         assert size < 20e6
@@ -104,6 +104,13 @@ def check(build, environment):
             text = machine.run("cp311/Scripts/baryon.exe", *command.split())
             assert wanted in text, f"{command}: {text[-2000:]}"
         assert "sum 1.0" in machine.run(python, "-c", SCRIPT)
+        machine.environment["BARYON_INSTALLED"] = f"Z:{machine.home}/Scripts/baryon.exe"
+        pip_there = f"Z:{machine.home}/python.exe Z:{pip}/pip"
+        machine.environment |= {"BARYON_PIP": pip_there, "BARYON_WHEEL": f"Z:{wheel}", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"Z:{PYTHON}/wheels"}
+        for test in ("test_seeds.py", "test_pages.py docs/start/windows.md"):
+            script, *words = test.split()
+            print(told := machine.run(python, f"Z:{ROOT}/tests/python/{script}", *words), end="")
+            assert ", 0 failed" in told
         note(build, machine, wheel, size)
     except (AssertionError, subprocess.TimeoutExpired) as problem:
         return f"FAILED python: {problem}\n0 passed, 1 failed\n"

@@ -565,7 +565,7 @@ int by_rotate_find(struct by_rotate_stream *stream, struct baryon_value *value, 
     if (2 * by_rotate_products(stream) > stream->folds.count)
         return by_smooth_refuse(stream->smooth, &stream->fits, err,
                                 "'%s' would cost %zu products of its own for %zu norms that fold: "
-                                "norms behind the residual (post-norm) keep their weights",
+                                "norms after the residual (post-norm) keep their weights",
                                 value->name, by_rotate_products(stream), stream->folds.count);
     return 0;
 }

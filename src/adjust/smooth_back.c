@@ -44,11 +44,9 @@ static int refuse_node(const struct back *at, bool *fits, struct baryon_error *e
 static bool is_finite(const struct baryon_value *value)
 {
     struct by_floats_view view;
-    bool finite = true;
     if (by_floats_open(&view, value->initializer, NULL) < 0)
         return false;
-    for (size_t i = 0; i < view.count; i++)
-        finite = finite && isfinite(view.values[i]);
+    const bool finite = by_floats_are_finite(view.values, view.count);
     by_floats_close(&view);
     return finite;
 }

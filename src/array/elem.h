@@ -88,6 +88,8 @@ int by_elem_bytes(int64_t elem, size_t count, size_t *bytes, struct baryon_error
  */
 int by_elem_to_floats(int64_t elem, const uint8_t *bytes, size_t first, size_t count, float *out,
                       struct baryon_error *err);
+/* False: there is a NaN or an infinity. */
+bool by_floats_are_finite(const float *values, size_t count);
 int by_elem_to_doubles(int64_t elem, const uint8_t *bytes, size_t first, size_t count, double *out,
                        struct baryon_error *err);
 int by_elem_to_ints(int64_t elem, const uint8_t *bytes, size_t first, size_t count, int64_t *out,

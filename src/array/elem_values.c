@@ -2,6 +2,7 @@
 #include "array/elem.h"
 #include "base/half.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -161,4 +162,18 @@ int by_elem_to_ints(int64_t elem, const uint8_t *bytes, size_t first, size_t cou
         out[i] = by_elem_is_signed(elem) ? sign_extend(code, info->bits) : (int64_t)code;
     }
     return 0;
+}
+
+bool by_floats_are_finite(const float *values, size_t count)
+{
+    enum { PIECE = 4096 };
+    for (size_t at = 0; at < count; at += PIECE) {
+        const size_t end = count - at < PIECE ? count : at + PIECE;
+        unsigned outside = 0;
+        for (size_t i = at; i < end; i++)
+            outside |= !(fabsf(values[i]) <= FLT_MAX);
+        if (outside)
+            return false;
+    }
+    return true;
 }

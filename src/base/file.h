@@ -58,6 +58,17 @@ int by_received_map(struct by_received *file, struct by_mapped *mapped, const ch
 /* A file without a name in a folder; the disk is free again when its descriptor is closed. */
 int by_nameless_open(int *fd, const char *folder, struct baryon_error *err);
 
+/*
+ * A file that grows under its own name, so that a later run finds what is there: opened or made, it
+ * has `size` bytes, zeros where nothing was put, and the disk has room for them; keep: bytes of a
+ * file of that size stay, others are not kept. By by_write_at(), and by_grown_sync().
+ */
+int by_grown_open(int *fd, const char *path, uint64_t size, bool keep, struct baryon_error *err);
+/* Everything that was put is on the disk. */
+int by_grown_sync(int fd, const char *path, struct baryon_error *err);
+/* Sets room for `size` bytes aside where the system can, else asks for it; -1 and errno. */
+int by_set_room_aside(int fd, uint64_t size, bool *is_aside);
+
 /* All of the bytes at a place of a file; -1 and errno: not all, EIO where the file ends before. */
 int by_read_at(int fd, void *to, size_t size, uint64_t at);
 int by_write_at(int fd, const void *from, size_t size, uint64_t at);

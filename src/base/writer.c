@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define BUFFER_SIZE ((size_t)256 << 10)
@@ -310,7 +309,8 @@ int by_writer_put(struct by_writer *writer, uint64_t at, const void *bytes, size
                   struct baryon_error *err)
 {
     if (at > writer->written || size > writer->written - at)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes put behind the end of an output", size);
+        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes written past the end of an output",
+                       size);
     return by_write_at(writer->temp.fd, bytes, size, at) ? fail_write(writer, 0, err) : 0;
 }
 
@@ -337,7 +337,7 @@ int by_writer_put_mapped(struct by_writer *writer, uint64_t at, const struct by_
     size_t end = offset + size;
     if (offset > mapped->size || size > mapped->size - offset || at > writer->written ||
         size > writer->written - at)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes put behind the end of a file", size);
+        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes written past the end of a file", size);
     while (size >= COPY_MIN && offset < end) {
         size_t step = end - offset < COPY_STEP ? end - offset : COPY_STEP;
         off_t from = (off_t)offset, to = (off_t)at;
@@ -354,32 +354,14 @@ int by_writer_put_mapped(struct by_writer *writer, uint64_t at, const struct by_
     return offset < end ? put_from_mapping(writer, at, mapped, offset, end, err) : 0;
 }
 
-/* Where the file system cannot set room aside, the free space has to do. */
-static bool has_room(int fd, uint64_t size)
-{
-    struct statvfs fs;
-    if (fstatvfs(fd, &fs))
-        return true;
-    errno = ENOSPC;
-    return size / fs.f_frsize <= fs.f_bavail;
-}
-
 int by_writer_reserve(struct by_writer *writer, uint64_t size, struct baryon_error *err)
 {
     if (size <= by_writer_size(writer))
         return 0;
     writer->reserved = size;
-    if (size > INT64_MAX) {
-        errno = EFBIG;
+    if (by_set_room_aside(writer->temp.fd, size, &writer->is_reserved))
         return fail_write(writer, 0, err);
-    }
-    int failed = by_fault(BY_FAULT_IO)
-                     ? -1
-                     : fallocate(writer->temp.fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size);
-    if (failed && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR))
-        return has_room(writer->temp.fd, size) ? 0 : fail_write(writer, 0, err);
-    writer->is_reserved = !failed;
-    return failed ? fail_write(writer, 0, err) : 0;
+    return 0;
 }
 
 /* Everything on disk, and every error that the system kept back is heard of. */

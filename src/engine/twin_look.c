@@ -73,14 +73,6 @@ static uint64_t clean(float *one, float *other, size_t count)
     return lost;
 }
 
-static bool is_finite(const float *values, size_t count)
-{
-    float sum = 0; /* of zeros, unless there is a NaN or an infinity */
-    for (size_t i = 0; i < count; i++)
-        sum += values[i] * 0.0F;
-    return sum == 0;
-}
-
 /* --- One tensor --- */
 
 static int count_of(const struct by_array *array, size_t *count, struct baryon_error *err)
@@ -111,7 +103,7 @@ static int compare_tensor(struct other *other, const struct by_array *want,
         if (take_floats(want, begin, size, wanted, err) < 0 ||
             take_floats(got, begin, size, found, err) < 0)
             return -1;
-        if (!is_finite(wanted, size) || !is_finite(found, size))
+        if (!by_floats_are_finite(wanted, size) || !by_floats_are_finite(found, size))
             other->sums.lost += clean(wanted, found, size);
         compare_with_exact(&other->lanes, wanted, found, size);
     }
@@ -155,7 +147,7 @@ static int measure_tensor(struct value *value, const struct by_array *array, siz
         if (take_floats(array, begin, size, values, err) < 0)
             return -1;
         value->count += size;
-        if (!is_finite(values, size))
+        if (!by_floats_are_finite(values, size))
             value->count -= clean(values, NULL, size);
         measure_signal(&value->lanes, values, size);
         see(value, values, begin, size);

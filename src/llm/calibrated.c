@@ -80,9 +80,10 @@ static void mark_all(struct by_llm_calibrated *job)
 int by_llm_calibrated_read(struct by_llm_calibrated *job, struct baryon_error *err)
 {
     const struct by_llm_quantize_options *options = job->options;
-    if (by_decoder_open(&job->decoder, &job->opened->source, job->opened->checkpoint->config,
-                        err) ||
-        by_llm_text_ids(&job->ids, job->opened, &options->texts, (size_t)options->length,
+    if (by_decoder_open(&job->decoder, &job->opened->source, job->opened->checkpoint->config, err))
+        return -1;
+    job->decoder.halved = options->halved;
+    if (by_llm_text_ids(&job->ids, job->opened, &options->texts, (size_t)options->length,
                         job->decoder.vocab, err) ||
         cut_texts(job, err))
         return -1;
@@ -107,6 +108,8 @@ void by_llm_calibrated_name(const struct by_llm_calibrated *job, struct by_str *
                   own->shrink, own->damping, own->cross, own->sweeps, own->fits, own->in_order,
                   job->windows, (size_t)job->options->length,
                   by_hash128_text(by_hash128(ids->ids, ids->count * sizeof *ids->ids), hash));
+    if (job->options->halved)
+        by_str_puts(text, " bf16");
 }
 
 void by_llm_calibrated_close(struct by_llm_calibrated *job)
@@ -145,27 +148,6 @@ static int enter_input(struct by_llm_streams *streams, struct by_decoder_run *ru
     return by_decoder_enter(run, streams->layer, &streams->rounded.loaded, input, err);
 }
 
-static int pass_layer(struct by_llm_streams *streams, struct by_decoder_run *run,
-                      struct baryon_error *err)
-{
-    for (enum by_decoder_input i = BY_INPUT_ATTENTION; i <= BY_INPUTS; i++)
-        if (enter_input(streams, run, i, err))
-            return -1;
-    return 0;
-}
-
-static int solve_layer(struct by_llm_streams *streams, struct baryon_error *err)
-{
-    if ((streams->drifts && enter_input(streams, &streams->exact, BY_INPUT_ATTENTION, err)) ||
-        enter_input(streams, &streams->rounded, BY_INPUT_ATTENTION, err))
-        return -1;
-    for (enum by_decoder_input i = BY_INPUT_ATTENTION; i < BY_INPUTS; i++)
-        if (by_llm_streams_solve(streams, i, err) ||
-            enter_input(streams, &streams->rounded, i + 1, err))
-            return -1;
-    return 0;
-}
-
 static int check_weight(const struct by_llm_streams *streams, const struct by_decoder_place *place,
                         struct by_decoder_matrix *matrix, struct baryon_error *err)
 {
@@ -199,24 +181,40 @@ static int check_weights(struct by_llm_streams *streams, struct baryon_error *er
     return 0;
 }
 
+/* Weights that share an input: `exact` goes one input further with the float ones, then they are
+ * solved, or taken from the record, and `rounded` follows. */
+static int run_stage(struct by_llm_streams *streams, enum by_decoder_input stage, bool resuming,
+                     struct baryon_error *err)
+{
+    struct by_decoder_run *exact = streams->drifts ? &streams->exact : NULL;
+    if (by_decoder_load_stage(&streams->rounded, streams->layer, stage, err) ||
+        check_weights(streams, err))
+        return -1;
+    if (stage == BY_INPUT_ATTENTION && ((exact && enter_input(streams, exact, stage, err)) ||
+                                        enter_input(streams, &streams->rounded, stage, err)))
+        return -1;
+    if (resuming)
+        return (exact && enter_input(streams, exact, stage + 1, err)) ||
+                       by_llm_streams_resume(streams, err) ||
+                       enter_input(streams, &streams->rounded, stage + 1, err)
+                   ? -1
+                   : 0;
+    return by_llm_streams_solve(streams, stage, err) ||
+                   enter_input(streams, &streams->rounded, stage + 1, err)
+               ? -1
+               : 0;
+}
+
 static int run_layer(struct by_llm_streams *streams, bool *resuming, struct baryon_error *err)
 {
-    if (by_decoder_load(&streams->rounded, streams->layer, err) || check_weights(streams, err))
-        return -1;
-    if (*resuming) {
-        /* The record takes the place of weights that the float stream needs before. */
-        if (by_llm_streams_peek(streams, resuming, err))
-            return -1;
-        if (*resuming)
-            return (streams->drifts && pass_layer(streams, &streams->exact, err)) ||
-                           by_llm_streams_resume(streams, err) ||
-                           pass_layer(streams, &streams->rounded, err)
-                       ? -1
-                       : 0;
-    }
-    if (solve_layer(streams, err))
-        return -1;
     const struct by_llm_calibrated *job = streams->job;
+    if (*resuming && by_llm_streams_peek(streams, resuming, err))
+        return -1;
+    for (enum by_decoder_input stage = BY_INPUT_ATTENTION; stage < BY_INPUTS; stage++)
+        if (run_stage(streams, stage, *resuming, err))
+            return -1;
+    if (*resuming)
+        return by_llm_streams_resumed(streams, err);
     return job->look ? job->looked(job->context, streams->layer, err)
                      : by_llm_streams_record(streams, err);
 }
@@ -247,9 +245,12 @@ int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,
 {
     struct by_llm_streams streams = {.job = job};
     char folder[PATH_MAX];
+    bool spills = job->options->spills;
+    if (by_llm_streams_fit(job, &spills, err))
+        return -1;
     by_str_init(&streams.record);
     snprintf(folder, sizeof folder, "%s", job->journal ? job->journal : ".");
-    job->decoder.spill = job->options->spills ? dirname(folder) : NULL;
+    job->decoder.spill = spills ? dirname(folder) : NULL;
     const int status = (!job->look && by_llm_streams_open_journal(&streams, key, err)) ||
                        run_layers(&streams, err);
     by_journal_close(streams.journal);

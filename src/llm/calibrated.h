@@ -4,8 +4,8 @@
  * are rounded. Linears that share an input are solved together on what both streams have there
  * (solve/group.h), from what comes first in a layer to what comes last.
  *
- * In memory: the weights of a layer in float32, of both streams the hidden states and one input of
- * all tokens, four or five matrices of the widest input, a chunk of rows that is solved.
+ * In memory: the weights that share an input in float32, of both streams the hidden states and one
+ * input of all tokens, four or five matrices of the widest input, a chunk of rows that is solved.
  *
  * A finished layer is a record of a journal beside the output, so that a run goes on there: its
  * weights are not solved again, both streams run through it.
@@ -71,15 +71,19 @@ int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,
                           struct baryon_error *err);
 void by_llm_calibrated_close(struct by_llm_calibrated *job);
 
-/* The same for a GGUF file: run is a conversion whose tensors and types are known. out: the file.
- */
+/* The same for a GGUF file: the functions of struct by_convert_solve, whose context this is. */
+struct by_llm_gguf_job;
 struct by_llm_calibrated_gguf {
     const struct by_llm_quantize_options *options;
     struct by_log *log;
-    const char *out;
     struct by_llm_quantized *result;
+    struct by_llm_gguf_job *job; /* NULL before */
 };
-int by_llm_calibrated_gguf(void *context, struct by_convert_run *run, by_convert_put_fn *put,
-                           void *writer, bool *done, struct baryon_error *err);
+int by_llm_calibrated_gguf_open(void *context, struct by_convert_run *run, struct by_str *name,
+                                struct baryon_error *err);
+int by_llm_calibrated_gguf_run(void *context, by_convert_put_fn *put, void *writer,
+                               const char *folder, bool *done, struct baryon_error *err);
+const struct by_llm_item *by_llm_calibrated_gguf_item(void *context, size_t tensor, size_t part);
+void by_llm_calibrated_gguf_close(void *context);
 
 #endif

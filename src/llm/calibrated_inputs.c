@@ -60,9 +60,10 @@ static bool takes(const struct taking *taking, size_t token)
 }
 
 static size_t take_window(const struct by_decoder_run *run, const struct taking *taking,
-                          const float *inputs, size_t window, float *out)
+                          const void *inputs, size_t window, uint8_t *out)
 {
-    const float *from = inputs + window * run->length * run->width;
+    const size_t size = by_decoder_kept_size(run->decoder);
+    const uint8_t *from = (const uint8_t *)inputs + window * run->length * run->width * size;
     size_t count = 0;
     for (size_t t = 0; t < run->length; t++) {
         const size_t token = window * run->length + t;
@@ -72,15 +73,15 @@ static size_t take_window(const struct by_decoder_run *run, const struct taking 
         if (taking->slot)
             first = taking->slot *
                     by_decoder_slot(taking->chosen + token * taking->experts, taking->expert);
-        memcpy(out + count++ * taking->count, from + t * taking->columns + first,
-               taking->count * sizeof *out);
+        memcpy(out + count++ * taking->count * size, from + (t * taking->columns + first) * size,
+               taking->count * size);
     }
     return count;
 }
 
 struct taken {
     struct by_llm_input_rows *windows;
-    float *x, *f; /* NULL: rows lie in the streams */
+    uint8_t *x, *f; /* NULL: rows lie in the streams */
 };
 
 static void release_taken(struct taken *taken)
@@ -96,37 +97,40 @@ static bool is_plain(const struct taking *taking)
 }
 
 /* f: inputs of the float stream; NULL: do not count. */
-static int take(struct by_llm_streams *streams, const struct taking *taking, const float *f,
+static int take(struct by_llm_streams *streams, const struct taking *taking, const void *f,
                 struct taken *taken, struct baryon_error *err)
 {
     const struct by_decoder_run *run = &streams->rounded;
-    const size_t tokens = run->windows * run->length, stride = run->length * run->width;
+    const size_t tokens = run->windows * run->length, size = by_decoder_kept_size(run->decoder);
+    const size_t stride = run->length * run->width * size;
+    const bool halved = run->decoder->halved;
     *taken = (struct taken){.windows = by_alloc(run->windows, sizeof *taken->windows, err)};
     if (!taken->windows)
         return -1;
     if (!is_plain(taking)) {
-        taken->x = by_alloc(tokens * taking->count, sizeof(float), err);
-        taken->f = f ? by_alloc(tokens * taking->count, sizeof(float), err) : NULL;
+        taken->x = by_alloc(tokens * taking->count, size, err);
+        taken->f = f ? by_alloc(tokens * taking->count, size, err) : NULL;
         if (!taken->x || (f && !taken->f))
             return -1;
     }
     for (size_t w = 0, at = 0; w < run->windows; w++) {
         struct by_llm_input_rows *rows = &taken->windows[w];
         if (is_plain(taking)) {
-            *rows = (struct by_llm_input_rows){run->inputs + w * stride, f ? f + w * stride : NULL,
-                                               run->length};
+            *rows = (struct by_llm_input_rows){(const uint8_t *)run->inputs + w * stride,
+                                               f ? (const uint8_t *)f + w * stride : NULL,
+                                               run->length, halved};
             continue;
         }
-        *rows = (struct by_llm_input_rows){taken->x + at, f ? taken->f + at : NULL, 0};
+        *rows = (struct by_llm_input_rows){taken->x + at, f ? taken->f + at : NULL, 0, halved};
         rows->tokens = take_window(run, taking, run->inputs, w, taken->x + at);
         if (f)
             take_window(run, taking, f, w, taken->f + at);
-        at += rows->tokens * taking->count;
+        at += rows->tokens * taking->count * size;
     }
     return 0;
 }
 
-static int gather(struct by_llm_streams *streams, const struct taking *taking, const float *f,
+static int gather(struct by_llm_streams *streams, const struct taking *taking, const void *f,
                   struct by_llm_inputs *inputs, struct baryon_error *err)
 {
     const struct by_llm_calibrated *job = streams->job;
@@ -177,10 +181,11 @@ static int solve_expert(struct by_llm_streams *streams, enum by_decoder_input in
 static int keep_exact(struct by_llm_streams *streams, struct baryon_error *err)
 {
     const struct by_decoder_run *exact = &streams->exact;
-    const size_t size = exact->windows * exact->length * exact->width;
-    if (!streams->kept && !(streams->kept = by_alloc(size, sizeof(float), err)))
+    const size_t count = exact->windows * exact->length * exact->width;
+    const size_t size = by_decoder_kept_size(exact->decoder);
+    if (!streams->kept && !(streams->kept = by_alloc(count, size, err)))
         return -1;
-    memcpy(streams->kept, exact->inputs, size * sizeof(float));
+    memcpy(streams->kept, exact->inputs, count * size);
     return 0;
 }
 

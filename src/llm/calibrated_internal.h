@@ -4,6 +4,7 @@
  *   calibrated.c          texts, windows, layers one after the other
  *   calibrated_inputs.c   what linears of a layer read, by which they are grouped
  *   calibrated_group.c    linears that share an input, their integers and bytes
+ *   calibrated_memory.c   what that takes, and a limit
  *   calibrated_record.c   finished layers as records
  */
 #ifndef BY_LLM_CALIBRATED_INTERNAL_H
@@ -19,11 +20,11 @@ struct by_llm_streams {
     struct by_decoder_run exact, rounded; /* the streams; weights are in rounded.loaded */
     bool drifts;                          /* there is the float stream, `exact` */
     struct by_journal *journal;
-    const uint8_t *found; /* the record of an earlier run, and its bytes */
+    const uint8_t *found; /* what is left of the record of an earlier run */
     size_t found_size;
     struct by_str record; /* of the layer: items, then their bytes, as they come */
     size_t layer;
-    float *kept; /* of experts: what `exact` had at the input of gates */
+    void *kept; /* of experts: what `exact` had at the input of gates */
 };
 
 /* Solves and writes the linears of an input that both streams have; their weights in memory become
@@ -43,8 +44,13 @@ int by_llm_streams_open_journal(struct by_llm_streams *streams, struct by_hash12
                                 struct baryon_error *err);
 /* Whether an earlier run has recorded the layer. */
 int by_llm_streams_peek(struct by_llm_streams *streams, bool *found, struct baryon_error *err);
-/* Takes the layer's items from that record: into the output, and as floats into memory. */
+/* Takes items from that record whose weights are in memory: into the output, and as floats there.
+ */
 int by_llm_streams_resume(struct by_llm_streams *streams, struct baryon_error *err);
+/* All of the record was taken. */
+int by_llm_streams_resumed(const struct by_llm_streams *streams, struct baryon_error *err);
+/* Whether options->max_memory does; *spills becomes true where states have to lie in a file. */
+int by_llm_streams_fit(const struct by_llm_calibrated *job, bool *spills, struct baryon_error *err);
 /* The layer is done. */
 int by_llm_streams_record(struct by_llm_streams *streams, struct baryon_error *err);
 

@@ -74,23 +74,31 @@ static const uint8_t *copy_fields(const struct by_llm_item *item, const uint8_t 
     return at;
 }
 
-static int resume_item(struct by_llm_streams *streams, const uint8_t **at, const uint8_t *end,
-                       struct baryon_error *err)
+/* The item that comes next, with its place in memory; NULL: that is not there now. */
+static struct by_llm_item *next_item(struct by_llm_streams *streams, float **values)
 {
     const struct by_llm_plan *plan = streams->job->plan;
-    uint8_t *data[BY_LLM_FIELDS_MAX] = {0};
     uint64_t index = UINT64_MAX;
-    if ((size_t)(end - *at) >= sizeof index)
-        memcpy(&index, *at, sizeof index);
+    if (streams->found_size >= sizeof index)
+        memcpy(&index, streams->found, sizeof index);
     struct by_llm_item *item = index < plan->count ? &plan->items[index] : NULL;
-    float *values = item ? by_llm_streams_values(streams, item->weight) : NULL;
-    if (!values || !item->method)
-        return by_fail(err, BARYON_ERR_INPUT, "the record of layer %zu is damaged", streams->layer);
-    const uint8_t *next = copy_fields(item, *at + sizeof index, end, data, err);
+    *values = item && item->method ? by_llm_streams_values(streams, item->weight) : NULL;
+    return *values ? item : NULL;
+}
+
+static int resume_item(struct by_llm_streams *streams, struct by_llm_item *item, float *values,
+                       struct baryon_error *err)
+{
+    const uint8_t *at = streams->found, *end = at + streams->found_size;
+    uint8_t *data[BY_LLM_FIELDS_MAX] = {0};
+    const uint8_t *next = copy_fields(item, at + sizeof(uint64_t), end, data, err);
     int status = next ? floats_of_fields(item, data, values, err) : -1;
-    if (!status)
-        return *at = next, item->resumed = true,
-               streams->job->put(streams->job->context, item, data, err);
+    if (!status) {
+        streams->found = next;
+        streams->found_size = (size_t)(end - next);
+        item->resumed = true;
+        return streams->job->put(streams->job->context, item, data, err);
+    }
     for (size_t i = 0; i < BY_LLM_FIELDS_MAX; i++)
         by_free(data[i]);
     return -1;
@@ -106,9 +114,17 @@ int by_llm_streams_peek(struct by_llm_streams *streams, bool *found, struct bary
 
 int by_llm_streams_resume(struct by_llm_streams *streams, struct baryon_error *err)
 {
-    const uint8_t *at = streams->found, *end = at + streams->found_size;
-    while (at < end)
-        if (resume_item(streams, &at, end, err))
+    struct by_llm_item *item;
+    float *values;
+    while ((item = next_item(streams, &values)))
+        if (resume_item(streams, item, values, err))
             return -1;
     return 0;
+}
+
+int by_llm_streams_resumed(const struct by_llm_streams *streams, struct baryon_error *err)
+{
+    return streams->found_size ? by_fail(err, BARYON_ERR_INPUT,
+                                         "the record of layer %zu is damaged", streams->layer)
+                               : 0;
 }

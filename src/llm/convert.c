@@ -1,6 +1,8 @@
 /* Opens what is converted and finds out into what. */
 #include "llm/opened.h"
 
+#include "base/thread.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -71,7 +73,13 @@ int by_convert_put(struct by_convert_run *run, size_t tensor, by_convert_put_fn 
                    struct baryon_error *err)
 {
     struct putting putting = {.put = put, .writer = writer, .tensor = tensor};
-    return by_made_write(&run->made.at[tensor], run->in, run->pool, put_next, &putting, err);
+    struct by_made_fate *fate = run->fates ? &run->fates[tensor] : NULL;
+    const double begun = by_seconds();
+    const int status = by_made_write(&run->made.at[tensor], run->in, run->pool, put_next, &putting,
+                                     fate ? fate->errors : NULL, err);
+    if (fate)
+        fate->seconds = by_seconds() - begun;
+    return status;
 }
 
 static int list_weights(struct by_convert_run *run, struct baryon_error *err)

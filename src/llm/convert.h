@@ -17,6 +17,7 @@ struct by_llm_convert_rule {
 };
 
 struct by_convert_solve;
+struct by_llm_importance;
 
 struct by_llm_convert {
     const char *in;   /* a folder, a .safetensors or a .gguf file */
@@ -27,7 +28,9 @@ struct by_llm_convert {
     bool dry_run;                            /* nothing is written; towards GGUF */
     const struct by_llm_convert_rule *rules; /* towards GGUF; the first that matches counts */
     size_t rule_count;
-    uint64_t shard_bytes;                 /* of safetensors; 0: the default */
+    uint64_t shard_bytes;                 /* of a file; 0: the default of safetensors, one GGUF */
+    struct by_llm_importance *importance; /* towards GGUF; NULL: all columns count the same */
+    const char *report;                   /* towards GGUF, a file in JSON; NULL: none */
     const struct by_convert_solve *solve; /* towards GGUF, see convert_internal.h; NULL */
     unsigned threads;                     /* 0: all */
 };

@@ -3,6 +3,7 @@
 #include "llm/convert_meta.h"
 #include "llm/family/tokenizer.h"
 #include "llm/float_types.h"
+#include "llm/notes.h"
 #include "llm/store/safetensors_write.h"
 
 #include <inttypes.h>
@@ -130,6 +131,7 @@ void by_folder_files_release(struct by_folder_files *files)
     by_str_release(&files->config);
     by_str_release(&files->tokenizer);
     by_str_release(&files->settings);
+    by_str_release(&files->notes);
 }
 
 static int put_file(const char *folder, const char *name, const struct by_str *text,
@@ -148,7 +150,8 @@ int by_folder_files_write(const struct by_folder_files *files, const char *folde
 {
     return put_file(folder, "config.json", &files->config, err) ||
                    put_file(folder, "tokenizer.json", &files->tokenizer, err) ||
-                   put_file(folder, "tokenizer_config.json", &files->settings, err)
+                   put_file(folder, "tokenizer_config.json", &files->settings, err) ||
+                   put_file(folder, "README.md", &files->notes, err)
                ? -1
                : 0;
 }
@@ -157,7 +160,8 @@ static int make_files(struct to_folder *to, struct by_folder_files *files, struc
 {
     struct by_convert_run *run = to->run;
     bool known;
-    if (by_config_of_meta(&files->config, &run->meta, run->arch, &to->facts, err))
+    if (by_config_of_meta(&files->config, &run->meta, run->arch, &to->facts, err) ||
+        by_llm_notes_write(&files->notes, &run->meta, err))
         return -1;
     if (run->options->no_tokenizer)
         return 0;

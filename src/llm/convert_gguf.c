@@ -4,8 +4,11 @@
 #include "llm/family/tokenizer.h"
 #include "llm/float_types.h"
 #include "llm/ggml/mixture.h"
+#include "llm/importance.h"
 #include "llm/layout/match.h"
 #include "llm/layout/source.h"
+#include "llm/notes.h"
+#include "llm/output.h"
 #include "llm/store/gguf_write.h"
 
 #include "base/text.h"
@@ -268,12 +271,25 @@ static void put_name(struct to_gguf *to)
     by_meta_set_text(&to->run->meta, "general.name", name);
 }
 
+/* Those of a GGUF file, or of the folder's README.md. */
+static int put_notes(struct to_gguf *to, struct baryon_error *err)
+{
+    struct by_convert_run *run = to->run;
+    if (run->in->gguf)
+        return by_llm_notes_keep(&run->meta, &run->opened->unfolded.meta, err);
+    return run->in->is_folder
+               ? by_llm_notes_read(&run->meta, run->in->folder, &run->done->notices, err)
+               : 0;
+}
+
 static int make_meta(struct to_gguf *to, struct baryon_error *err)
 {
     struct by_meta *meta = &to->run->meta;
     by_meta_set_text(meta, "general.architecture", to->run->arch->name);
     by_meta_set_text(meta, "general.type", "model");
     put_name(to);
+    if (put_notes(to, err))
+        return -1;
     put_size_label(to);
     if (by_meta_of_config(meta, to->run->arch, to->run->family.config, err))
         return by_err_file(err, "config.json");
@@ -393,9 +409,10 @@ static int find_rule(const struct by_convert_run *run, const struct by_made_tens
     return 0;
 }
 
-static int apply_rule(struct to_gguf *to, struct by_made_tensor *made, bool *used,
+static int apply_rule(struct to_gguf *to, size_t tensor, bool *used,
                       const struct by_ggml_type **wanted, struct baryon_error *err)
 {
+    struct by_made_tensor *made = &to->run->made.at[tensor];
     const struct by_llm_convert_rule *rule;
     if (find_rule(to->run, made, used, &rule, err))
         return -1;
@@ -404,6 +421,7 @@ static int apply_rule(struct to_gguf *to, struct by_made_tensor *made, bool *use
     if (!(*wanted = rule_type(rule, made, err)))
         return -1;
     made->type = by_ggml_fallback(*wanted, by_made_width(made));
+    to->run->fates[tensor].excluded = !rule->type;
     return 0;
 }
 
@@ -416,7 +434,8 @@ static struct by_ggml_model facts_of_model(const struct to_gguf *to)
                                   .heads = (size_t)to->heads,
                                   .kv_heads = (size_t)to->heads_kv,
                                   .tied = family->tied || to->run->arch->plus_one,
-                                  .is_70b = is_large(to)};
+                                  .is_70b = is_large(to),
+                                  .importance = to->run->options->importance != NULL};
     for (size_t i = 0; i < list->count; i++)
         model.attn_values +=
             list->at[i].rank > 1 && by_ggml_kind_of(list->at[i].name) == BY_GGML_ATTN_V;
@@ -451,11 +470,28 @@ static int choose_types(struct to_gguf *to, bool *used, struct baryon_error *err
                                             .index = counts[kind]++,
                                             .layer = layer < 0 ? 0 : (size_t)layer};
             made->type = by_ggml_choose(to->mix, &model, &tensor, &before);
-            if (apply_rule(to, made, used, &before, err))
+            if (apply_rule(to, i, used, &before, err))
                 return -1;
+            to->run->fates[i].wanted = before;
         }
         to->fell_back += made->type != before;
         count_type(to->run->done, made);
+    }
+    return 0;
+}
+
+/* Of a report, the sums of errors of parts too. */
+static int make_fates(struct by_convert_run *run, struct baryon_error *err)
+{
+    run->fates = by_arena_alloc(&run->arena, run->made.count + 1, sizeof *run->fates, err);
+    if (!run->fates)
+        return -1;
+    for (size_t i = 0; run->options->report && i < run->made.count; i++) {
+        struct by_made_fate *fate = &run->fates[i];
+        fate->errors =
+            by_arena_alloc(&run->arena, run->made.at[i].part_count + 1, sizeof *fate->errors, err);
+        if (!fate->errors)
+            return -1;
     }
     return 0;
 }
@@ -465,7 +501,8 @@ static int choose_all(struct to_gguf *to, struct baryon_error *err)
     const struct by_llm_convert *options = to->run->options;
     char quoted[BY_QUOTE_MAX];
     bool *used = by_arena_alloc(&to->run->arena, options->rule_count + 1, sizeof *used, err);
-    if (!used || choose_types(to, used, err))
+    if (!used || make_fates(to->run, err) || choose_types(to, used, err) ||
+        (options->importance && by_convert_weigh(to->run, err)))
         return -1;
     for (size_t i = 0; i < options->rule_count; i++)
         if (!used[i])
@@ -524,38 +561,80 @@ static int put_tensors(struct by_convert_run *run, struct by_gguf_writer *writer
     bool *done = by_arena_alloc(&run->arena, run->made.count + 1, sizeof *done, err);
     int status = done ? 0 : -1;
     if (!status && solve)
-        status = solve->run(solve->context, run, put_slab, writer, done, err);
+        status = solve->run(solve->context, put_slab, writer, by_gguf_folder(writer), done, err);
     for (size_t i = 0; !status && i < run->made.count; i++)
-        if (!done[i])
+        run->fates[i].resumed = by_gguf_has(writer, i);
+    for (size_t i = 0; !status && i < run->made.count; i++)
+        if (!done[i] && !run->fates[i].resumed)
             status = by_convert_put(run, i, put_slab, writer, err);
     return status;
 }
 
-static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
+/* Of what the bytes of tensors depend on, beside what headers say. */
+static int key_of_run(struct by_convert_run *run, struct by_hash128 *key, struct baryon_error *err)
 {
-    struct by_gguf_build build = {.arena = &run->arena};
-    struct by_new_tensor *tensors;
-    struct by_gguf_writer *writer;
-    if (by_gguf_of_meta(&build, &run->meta, err) || by_convert_declare(run, &tensors, err))
-        return -1;
-    struct by_gguf_plan plan = {.path = run->options->out,
-                                .pairs = build.at,
-                                .pair_count = build.count,
-                                .tensors = tensors,
-                                .count = run->made.count};
-    if (by_gguf_create(&writer, &plan, err))
-        return -1;
-    int status = put_tensors(run, writer, err);
+    const struct by_convert_solve *solve = run->options->solve;
+    struct by_str name;
+    by_str_init(&name);
+    int status = solve ? solve->open(solve->context, run, &name, err) : 0;
+    if (run->options->importance) {
+        char content[33];
+        by_str_printf(&name, " %s", by_hash128_text(run->options->importance->content, content));
+    }
     if (!status)
-        status = by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err);
+        status =
+            by_str_error(&name, err) || by_llm_output_key(run->in, by_str_text(&name), key, err);
+    by_str_release(&name);
+    return status ? -1 : 0;
+}
+
+static int put_all(struct by_convert_run *run, const struct by_gguf_plan *plan,
+                   struct baryon_error *err)
+{
+    struct by_gguf_writer *writer;
+    if (by_gguf_create(&writer, plan, err))
+        return -1;
+    const int status = put_tensors(run, writer, err) || by_checkpoint_check(run->in, err) ||
+                       by_gguf_finish(writer, err);
     by_gguf_abort(writer);
     return status ? -1 : 0;
+}
+
+static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
+{
+    const struct by_convert_solve *solve = run->options->solve;
+    struct by_gguf_build build = {.arena = &run->arena};
+    struct by_new_tensor *tensors;
+    struct by_gguf_plan plan = {.path = run->options->out,
+                                .count = run->made.count,
+                                .shard_bytes = run->options->shard_bytes};
+    int status = by_gguf_of_meta(&build, &run->meta, err) || by_convert_declare(run, &tensors, err);
+    if (!status)
+        status = key_of_run(run, &plan.key, err);
+    if (!status) {
+        plan.pairs = build.at;
+        plan.pair_count = build.count;
+        plan.tensors = tensors;
+        status = put_all(run, &plan, err);
+    }
+    if (!status && run->options->report)
+        status = by_convert_report(run, err);
+    if (solve)
+        solve->close(solve->context);
+    return status ? -1 : 0;
+}
+
+static int declare_only(struct by_convert_run *run, struct baryon_error *err)
+{
+    struct by_new_tensor *tensors;
+    if (by_convert_declare(run, &tensors, err))
+        return -1;
+    return run->options->report ? by_convert_report(run, err) : 0;
 }
 
 int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
 {
     struct to_gguf to = {.run = run};
-    struct by_new_tensor *tensors;
     struct by_mapped model = {0};
     char *chat = NULL;
     by_map_init(&to.stacks);
@@ -564,8 +643,7 @@ int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
     if (!status && !run->options->no_tokenizer)
         status = read_tokenizer(&to, &model, &chat, err);
     if (!status)
-        status =
-            run->options->dry_run ? by_convert_declare(run, &tensors, err) : write_gguf(run, err);
+        status = run->options->dry_run ? declare_only(run, err) : write_gguf(run, err);
     if (model.bytes)
         by_mapped_close(&model);
     by_free(chat);

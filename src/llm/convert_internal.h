@@ -10,7 +10,16 @@
 #include "llm/store/safetensors_write.h"
 
 struct by_folder_files;
+struct by_llm_item;
 struct by_llm_opened;
+
+/* What became of a tensor; for a report. */
+struct by_made_fate {
+    const struct by_ggml_type *wanted; /* NULL: it is none that blocks are for */
+    bool excluded, resumed;
+    double seconds;
+    struct by_made_errors *errors; /* each part */
+};
 
 struct by_convert_run {
     const struct by_llm_convert *options;
@@ -26,22 +35,30 @@ struct by_convert_run {
     struct by_family_tensor *listed; /* names and dims of the source, for src/llm/family */
     const struct by_gguf_arch *arch;
     struct by_made_list made;
+    struct by_made_fate *fates; /* towards GGUF: each of made */
 };
 
 /* How a writer takes bytes of a tensor. */
 typedef int by_convert_put_fn(void *writer, size_t tensor, uint64_t at, const uint8_t *bytes,
                               size_t size, struct baryon_error *err);
 
-/* Makes the bytes of some tensors in another way: puts them and notes which. */
+/* Makes the bytes of some tensors in another way. */
 struct by_convert_solve {
-    int (*run)(void *context, struct by_convert_run *run, by_convert_put_fn *put, void *writer,
-               bool *done, struct baryon_error *err);
+    /* Types are known: adds everything that the bytes depend on to the name. */
+    int (*open)(void *context, struct by_convert_run *run, struct by_str *name,
+                struct baryon_error *err);
+    /* Puts tensors and notes which; folder: where the output grows. */
+    int (*run)(void *context, by_convert_put_fn *put, void *writer, const char *folder, bool *done,
+               struct baryon_error *err);
+    /* What was solved of a part of run->made; NULL: it was not. */
+    const struct by_llm_item *(*item)(void *context, size_t tensor, size_t part);
+    void (*close)(void *context); /* also after a failure */
     void *context;
 };
 
 /* What a folder has beside weights; empty ones are not written. */
 struct by_folder_files {
-    struct by_str config, tokenizer, settings;
+    struct by_str config, tokenizer, settings, notes;
 };
 
 void by_folder_files_release(struct by_folder_files *files);
@@ -64,8 +81,12 @@ uint64_t by_convert_heads(const struct by_convert_run *run, enum by_llm_role rol
 /* All of run->made for a writer; counts them and their bytes. */
 int by_convert_declare(struct by_convert_run *run, struct by_new_tensor **tensors,
                        struct baryon_error *err);
+/* Gives tensors that become blocks the importance of their columns; says which have none. */
+int by_convert_weigh(struct by_convert_run *run, struct baryon_error *err);
 /* Makes all bytes of one tensor. */
 int by_convert_put(struct by_convert_run *run, size_t tensor, by_convert_put_fn *put, void *writer,
                    struct baryon_error *err);
+/* Writes options->report. */
+int by_convert_report(const struct by_convert_run *run, struct baryon_error *err);
 
 #endif

@@ -86,6 +86,7 @@ static int run_layers(struct evaluating *e, struct model *model, size_t done, si
                       struct baryon_error *err)
 {
     const struct by_llm_eval_options *options = e->options;
+    model->decoder.halved = options->halved;
     if (by_decoder_begin(&model->run, &model->decoder, e->ids.ids, e->windows, e->length, e->pool,
                          err))
         return -1;

@@ -20,6 +20,7 @@ struct by_llm_eval_options {
     struct by_setting_texts texts; /* files, and folders of them */
     const uint32_t *ids;           /* in place of texts, `windows` of them; NULL */
     uint64_t length, windows;      /* windows: at most; 0: all */
+    bool halved;                   /* hidden states between layers are bf16, not float32 */
     bool float_activations;        /* inputs are float32, whatever the checkpoint says */
     unsigned threads;
     /* Before each layer; may be NULL. */

@@ -119,11 +119,21 @@ static int copy_files(const char *folder, const struct by_checkpoint *checkpoint
     return failed ? -1 : 0;
 }
 
+static bool has_readme(const struct by_checkpoint *checkpoint)
+{
+    char path[PATH_MAX_];
+    return checkpoint->is_folder &&
+           by_join_path(path, sizeof path, checkpoint->folder, "README.md") && by_file_exists(path);
+}
+
 int by_llm_write_beside(const char *folder, const struct by_llm_opened *opened,
                         const char *quantization, struct baryon_error *err)
 {
     struct by_folder_files made = opened->files;
     made.config = (struct by_str){0};
+    /* The one beside a GGUF file says more. */
+    if (has_readme(opened->checkpoint))
+        made.notes = (struct by_str){0};
     return write_config(folder, opened->checkpoint, quantization, err) ||
                    copy_files(folder, opened->checkpoint, err) ||
                    by_folder_files_write(&made, folder, err)

@@ -197,7 +197,7 @@ static int solve_all(struct job *job, const size_t *first_of, struct by_hash128 
     struct solved solved = {job, first_of};
     char path[4096];
     if (!by_join_path(path, sizeof path, by_safetensors_folder(job->output.writer),
-                      ".baryon-layers"))
+                      BY_LAYER_JOURNAL))
         return by_fail(err, BARYON_ERR_USAGE, "the path is too long");
     job->calibrated.put = put_solved;
     job->calibrated.context = &solved;
@@ -408,6 +408,8 @@ int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantiz
     *result = (struct by_llm_quantized){0};
     if (options->layout && !strcmp(options->layout, by_llm_layout_gguf.name))
         return by_llm_quantize_gguf(in, out, options, log, result, err);
+    if (options->importance)
+        return by_fail(err, BARYON_ERR_USAGE, "--importance requires --layout gguf");
     by_arena_init(&job.arena, ARENA_LIMIT);
     const int failed = run_job(&job, in, out, err);
     by_llm_calibrated_close(&job.calibrated);

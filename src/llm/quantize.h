@@ -27,7 +27,8 @@ struct by_llm_quantize_options {
     const char *linears; /* pattern of layers to quantize; NULL: by their names' parts */
     int64_t group_size;  /* 0: the scheme's */
     enum by_llm_stacks stacks;
-    const char *report; /* a file in JSON; NULL: none */
+    const char *report;     /* a file in JSON; NULL: none */
+    const char *importance; /* a file of an importance matrix, for layout gguf; NULL: none */
     enum by_llm_search search;
     bool quark; /* Quark 0.13's arithmetic */
     bool allow_nonfinite, dry_run;
@@ -42,6 +43,8 @@ struct by_llm_quantize_options {
     double alpha;           /* of BY_LLM_SCALING_SMOOTH; below 0: chosen for each input */
     unsigned rotate;        /* enum by_llm_rotations, or'd; 0: none */
     bool spills;            /* hidden states of the texts lie in a file beside the output */
+    uint64_t max_memory;    /* bytes while texts are solved on; 0: no limit */
+    bool halved;            /* they are bf16, not float32 */
     enum by_llm_kept cache; /* what keys and values are kept as, by scales that texts give */
     void (*progress)(void *context, size_t done, size_t all); /* layers; NULL: nobody asks */
     void *context;

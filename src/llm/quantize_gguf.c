@@ -1,5 +1,6 @@
 /* Quantizing into a GGUF file: what is asked of layers, as types of tensors. */
 #include "llm/calibrated.h"
+#include "llm/importance.h"
 
 #include <string.h>
 
@@ -20,14 +21,15 @@ static int refuse_options(const struct by_llm_quantize_options *options, struct 
                 {"--smooth", options->scaling == BY_LLM_SCALING_SMOOTH},
                 {"--awq", options->scaling == BY_LLM_SCALING_AWQ},
                 {"--rotate", options->rotate != 0},
-                {"--kv-cache", options->cache != BY_LLM_KEPT_FLOAT},
-                {"--report", options->report != NULL},
-                {"--shard-size", options->shard_size != 0}};
+                {"--kv-cache", options->cache != BY_LLM_KEPT_FLOAT}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given)
             return by_fail(err, BARYON_ERR_USAGE, "%s is not valid with --layout gguf",
                            rows[i].name);
     const struct by_llm_method *method = options->solver.method;
+    if (options->importance && method && method->solves)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--importance is not valid with --text, which says itself what counts");
     return method && method->solves && !method->in_blocks
                ? by_fail(err, BARYON_ERR_USAGE, "--method %s is not valid with --layout gguf",
                          method->name)
@@ -75,10 +77,14 @@ int by_llm_quantize_gguf(const char *in, const char *out,
     struct by_llm_convert convert = {.in = in,
                                      .out = options->dry_run ? ".gguf" : out,
                                      .type = options->scheme,
+                                     .shard_bytes = options->shard_size,
                                      .threads = options->threads,
-                                     .dry_run = options->dry_run};
-    struct by_llm_calibrated_gguf calibrated = {options, log, out, result};
-    const struct by_convert_solve solve = {by_llm_calibrated_gguf, &calibrated};
+                                     .dry_run = options->dry_run,
+                                     .report = options->report};
+    struct by_llm_calibrated_gguf calibrated = {options, log, result, NULL};
+    const struct by_convert_solve solve = {by_llm_calibrated_gguf_open, by_llm_calibrated_gguf_run,
+                                           by_llm_calibrated_gguf_item,
+                                           by_llm_calibrated_gguf_close, &calibrated};
     struct by_arena arena;
     if (refuse_options(options, err))
         return -1;
@@ -87,9 +93,13 @@ int by_llm_quantize_gguf(const char *in, const char *out,
                        out);
     if (options->solver.method && options->solver.method->solves)
         convert.solve = &solve;
+    if (options->importance &&
+        by_llm_importance_open(&convert.importance, options->importance, err))
+        return -1;
     by_arena_init(&arena, ARENA_LIMIT);
     const int failed =
         make_rules(options, &convert, &arena, err) || convert_all(&convert, log, result, err);
+    by_llm_importance_close(convert.importance);
     by_arena_release(&arena);
     return failed ? -1 : 0;
 }

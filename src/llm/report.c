@@ -1,29 +1,53 @@
 /* What became of each weight, as a file in JSON. */
-#include "llm/quantize.h"
+#include "llm/report.h"
 
 #include "base/decibels.h"
 #include "base/file.h"
-#include "base/json.h"
 
-static void write_errors(struct by_json *json, const struct by_llm_item *item, bool searched)
+void by_llm_report_head(struct by_json *json, const char *in, const char *out, const char *layout,
+                        const char *scheme, const char *search)
 {
-    const struct by_llm_errors *sums = &item->sums;
-    if (item->resumed || !(sums->energy > 0)) {
+    by_json_text(json, "version", baryon_version());
+    by_json_text(json, "model", in);
+    by_json_text(json, "folder", out);
+    by_json_text(json, "layout", layout);
+    by_json_text(json, "scheme", scheme);
+    if (search)
+        by_json_text(json, "search", search);
+}
+
+void by_llm_report_shape(struct by_json *json, const uint64_t *dims, size_t rank)
+{
+    by_json_open(json, "shape", '[');
+    for (size_t i = 0; i < rank; i++)
+        by_json_int(json, NULL, (int64_t)dims[i]);
+    by_json_close(json, ']');
+}
+
+void by_llm_report_errors(struct by_json *json, double energy, double error, const double *gain)
+{
+    if (energy > 0) {
+        by_json_double(json, "relative_error", error / energy);
+        by_json_double(json, "sqnr_db", by_decibels(energy, error));
+    } else {
         by_json_null(json, "sqnr_db");
-        by_json_null(json, "gain_db");
-        return;
     }
-    const double found = by_decibels(sums->energy, sums->error);
-    by_json_double(json, "relative_error", sums->error / sums->energy);
-    by_json_double(json, "sqnr_db", found);
-    if (searched)
-        by_json_double(json, "gain_db", found - by_decibels(sums->energy, sums->minmax_error));
+    if (gain)
+        by_json_double(json, "gain_db", *gain);
     else
         by_json_null(json, "gain_db");
 }
 
-/* What a method made of the layer's output. */
-static void write_solved(struct by_json *json, const struct by_llm_item *item)
+static void write_errors(struct by_json *json, const struct by_llm_item *item, bool searched)
+{
+    const struct by_llm_errors *sums = &item->sums;
+    const double energy = item->resumed ? 0 : sums->energy;
+    const double gain =
+        energy > 0 ? by_decibels(energy, sums->error) - by_decibels(energy, sums->minmax_error) : 0;
+    by_llm_report_errors(json, energy, sums->error, searched && energy > 0 ? &gain : NULL);
+}
+
+void by_llm_report_solved(struct by_json *json, const struct by_llm_item *item)
 {
     by_json_text(json, "method", item->method);
     by_json_int(json, "tokens", (int64_t)item->tokens);
@@ -44,10 +68,7 @@ static void write_item(struct by_json *json, const struct by_llm_item *item, boo
     uint64_t bytes = 0;
     by_json_open(json, NULL, '{');
     by_json_text(json, "name", weight->name);
-    by_json_open(json, "shape", '[');
-    for (size_t i = 0; i < weight->rank; i++)
-        by_json_int(json, NULL, (int64_t)weight->dims[i]);
-    by_json_close(json, ']');
+    by_llm_report_shape(json, weight->dims, weight->rank);
     if (!item->scheme) {
         by_json_null(json, "scheme");
         by_json_text(json, "reason", item->reason ? item->reason : "no linear layer");
@@ -60,7 +81,7 @@ static void write_item(struct by_json *json, const struct by_llm_item *item, boo
         by_json_double(json, "bits", 8 * (double)bytes / values);
         by_json_bool(json, "resumed", item->resumed);
         if (item->method)
-            write_solved(json, item);
+            by_llm_report_solved(json, item);
         else
             write_errors(json, item, searched);
         by_json_double(json, "seconds", item->seconds);
@@ -73,17 +94,19 @@ static void write_report(struct by_json *json, const struct by_llm_plan *plan, c
 {
     const bool searched = !options->quark && options->search == BY_LLM_SEARCH_MSE;
     by_json_open(json, NULL, '{');
-    by_json_text(json, "version", baryon_version());
-    by_json_text(json, "model", in);
-    by_json_text(json, "folder", out);
-    by_json_text(json, "layout", plan->layout->name);
-    by_json_text(json, "scheme", plan->schemes[0]->name);
-    by_json_text(json, "search", searched ? "mse" : "minmax");
+    by_llm_report_head(json, in, out, plan->layout->name, plan->schemes[0]->name,
+                       searched ? "mse" : "minmax");
     by_json_open(json, "weights", '[');
     for (size_t i = 0; i < plan->count; i++)
         write_item(json, &plan->items[i], searched);
     by_json_close(json, ']');
     by_json_close(json, '}');
+}
+
+int by_llm_report_write(const char *path, struct by_str *text, struct baryon_error *err)
+{
+    by_str_puts(text, "\n");
+    return by_str_error(text, err) || by_write_file(path, text->text, text->size, 0, err) ? -1 : 0;
 }
 
 int by_llm_report(const struct by_llm_plan *plan, const char *in, const char *out,
@@ -94,10 +117,7 @@ int by_llm_report(const struct by_llm_plan *plan, const char *in, const char *ou
     by_str_init(&text);
     by_json_init(&json, &text, false);
     write_report(&json, plan, in, out, options);
-    by_str_puts(&text, "\n");
-    int failed = by_str_error(&text, err);
-    if (!failed)
-        failed = by_write_file(options->report, text.text, text.size, 0, err);
+    const int failed = by_llm_report_write(options->report, &text, err);
     by_str_release(&text);
     return failed;
 }

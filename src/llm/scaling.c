@@ -407,7 +407,7 @@ int by_llm_scale(struct by_llm_scaled **scaled, struct by_llm_calibrated *job,
     by_decoder_end(&s.run);
     if (!status && s.asked)
         by_log(job->log, BY_LOG_NOTICE,
-               "channels of %llu of %llu inputs are scaled, the outputs' squared error behind them "
+               "channels of %llu of %llu inputs are scaled, the outputs' squared error after them "
                "is %.1f %% of what it was",
                (unsigned long long)s.taken, (unsigned long long)s.asked,
                s.before > 0 ? 100 * s.after / s.before : 100);

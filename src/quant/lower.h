@@ -25,6 +25,7 @@ bool by_quant_has_type(const struct by_recipe *recipe, const struct by_tensor_sp
 int by_lower_qdq(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);
 /* QLinearConv and the like where there is one, pairs elsewhere. */
 int by_lower_qoperator(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);
+#define BY_DYNAMIC_OPSET 11 /* DynamicQuantizeLinear */
 /* DynamicQuantizeLinear, MatMulInteger, ConvInteger, DynamicQuantizeLSTM, ... */
 int by_lower_dynamic(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);
 /* MatMulNBits of com.microsoft. */

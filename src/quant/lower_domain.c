@@ -68,7 +68,9 @@ static int64_t needed_opset(const struct by_recipe *recipe, const struct by_tens
     if (!by_spec_is_integer(spec))
         return float_opset(recipe, spec, constant);
     const bool only_onnx = recipe->domain == BY_Q_ONNX || spec->granularity == BY_PER_GROUP;
-    return only_onnx ? integer_opset(recipe, spec) : LEAST_OPSET;
+    if (only_onnx)
+        return integer_opset(recipe, spec);
+    return recipe->approach == BY_APPROACH_DYNAMIC ? BY_DYNAMIC_OPSET : LEAST_OPSET;
 }
 
 bool by_quant_has_type(const struct by_recipe *recipe, const struct by_tensor_spec *spec,

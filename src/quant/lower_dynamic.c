@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define OPSET 11
-
 typedef int layer_fn(struct by_dynamic *dynamic, struct baryon_node *node, size_t row,
                      struct baryon_error *err);
 
@@ -60,15 +58,15 @@ static int lower_all(struct by_dynamic *dynamic, struct baryon_error *err)
 static int too_old(const struct baryon_model *model, struct baryon_error *err)
 {
     by_fail(err, BARYON_ERR_UNSUPPORTED,
-            "DynamicQuantizeLinear requires opset %d, the model has %lld", OPSET,
+            "DynamicQuantizeLinear requires opset %d, the model has %lld", BY_DYNAMIC_OPSET,
             (long long)by_model_opset(model, ""));
-    return by_err_hint(err, "convert the model with --opset %d", OPSET);
+    return by_err_hint(err, "convert the model with --opset %d", BY_DYNAMIC_OPSET);
 }
 
 int by_lower_dynamic(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err)
 {
     struct by_dynamic dynamic = {.plan = plan, .graph = plan->model->graph, .pool = pool};
-    if (by_model_opset(plan->model, "") < OPSET)
+    if (by_model_opset(plan->model, "") < BY_DYNAMIC_OPSET)
         return too_old(plan->model, err);
     by_map_init(&dynamic.inputs);
     by_map_init(&dynamic.weights);

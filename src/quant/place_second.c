@@ -134,7 +134,7 @@ static int refuse_scaled(const struct splitting *splitting, const struct by_tens
 {
     char tensor[BY_QUOTE_MAX], type[32];
     by_fail(err, BARYON_ERR_UNSUPPORTED,
-            "tensor %s cannot be converted to %s with a scale behind its first pair",
+            "tensor %s cannot be converted to %s with a scale after its first pair",
             by_quote(tensor, splitting->placing->plan->rows.at[splitting->row].value->name),
             by_spec_type(spec, type, sizeof type));
     return by_err_hint(err, "convert it to integers, or to floats without a scale");

@@ -1,4 +1,4 @@
-/* Where scales are solved as well: several ways, of which samples kept aside choose. */
+/* Where scales are solved as well: several ways, of which held-out samples choose. */
 #include "rounding/rounding_internal.h"
 #include "trial/snapshot.h"
 

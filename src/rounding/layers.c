@@ -200,8 +200,7 @@ int by_rounding_is_finite(const struct by_quant_plan *plan, const struct by_roun
         return 0;
     if (by_floats_open(&floats, plan->rows.at[layer->weight].value->initializer, err) < 0)
         return -1;
-    for (size_t i = 0; *finite && i < floats.count; i++)
-        *finite = isfinite(floats.values[i]);
+    *finite = by_floats_are_finite(floats.values, floats.count);
     by_floats_close(&floats);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * Rounding solved layer by layer, in the order of the graph: each against what it reads in the
  * quantized model, whose layers before it are rounded already. Edits the plan's integers and the
- * biases of the float model; what samples kept aside do not approve of is taken back.
+ * biases of the float model; what held-out samples do not approve of is taken back.
  */
 #ifndef BY_ROUNDING_H
 #define BY_ROUNDING_H

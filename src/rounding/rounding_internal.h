@@ -71,7 +71,7 @@ int by_rounding_once(struct by_quantization *q, struct by_rounding_shared *share
                      struct baryon_error *err);
 /* After all ways. */
 void by_rounding_shared_close(struct by_rounding_shared *shared);
-/* In several ways, and the best of them by samples kept aside. */
+/* In several ways, and the best of them by held-out samples. */
 int by_rounding_best(struct by_quantization *q, struct baryon_error *err);
 
 /* On statistics of the float model, which nothing runs. */

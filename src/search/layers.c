@@ -190,7 +190,7 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
     int status = by_frame_copy(&work->out->frame, &layers->user, err);
     if (status == 0)
         status = open_candidate(layers, point, rest, by_name, err);
-    if (status == 0 && layers->narrows && !layers->ladder.byte_cost)
+    if (status == 0 && layers->narrows && layers->ladder.byte_cost == 0)
         layers->ladder.byte_cost = cost_of_bytes(layers, point);
     if (status == 0)
         status = open_judge(layers, err);

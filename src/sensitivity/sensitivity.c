@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define ASIDE 24 /* samples that are kept aside, where there are four times as many */
+#define ASIDE 24 /* held-out samples, where there are four times as many */
 #define FEW   4  /* samples that are judged one by one */
 
 /* --- Samples --- */

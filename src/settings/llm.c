@@ -27,7 +27,8 @@ static const struct by_option writing_rows[] = {
      .arg = "SIZE",
      .max = 1e15,
      .offset = WRITING(shard_size),
-     .help = "Largest number of bytes in a file of weights, 0 for 5 GB"},
+     .help = "Largest number of bytes in a file of weights, 0 for 5 GB, and for one GGUF file; of "
+             "several GGUF files OUT is the name without the numbers"},
     {.name = "threads",
      .type = BY_OPT_INT,
      .arg = "COUNT",
@@ -90,6 +91,12 @@ enum { STREAM_MEMORY, STREAM_SPILL };
 static const struct by_choice streams[] = {
     {"memory", STREAM_MEMORY, "in memory"},
     {"spill", STREAM_SPILL, "in a file without a name beside the output, for the same bytes"},
+    {NULL, 0, NULL},
+};
+
+const struct by_choice by_llm_stream_types[] = {
+    {"float32", 0, "as they are computed"},
+    {"bf16", 1, "rounded to bf16 between layers, half the room"},
     {NULL, 0, NULL},
 };
 
@@ -175,6 +182,12 @@ static const struct by_option quantize_rows[] = {
      .offset = QUANTIZE(report),
      .help = "Write scheme, bits, error, gain of the search and time of each weight to FILE, as "
              "JSON"},
+    {.name = "importance",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = QUANTIZE(importance),
+     .help = "Weigh errors of columns by FILE, an importance matrix of llama-imatrix, as "
+             "llama-quantize does; for --layout gguf"},
     {.name = "allow-nonfinite",
      .type = BY_OPT_FLAG,
      .offset = QUANTIZE(allow_nonfinite),
@@ -232,6 +245,20 @@ static const struct by_option quantize_rows[] = {
      .fallback = "memory",
      .offset = QUANTIZE(stream),
      .help = "Where hidden states of all windows lie while layers are rounded"},
+    {.name = "stream-type",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = by_llm_stream_types,
+     .fallback = "float32",
+     .offset = QUANTIZE(stream_type),
+     .help = BY_LLM_STREAM_TYPE_HELP},
+    {.name = "max-memory",
+     .type = BY_OPT_BYTES,
+     .arg = "SIZE",
+     .max = 9.2e18,
+     .offset = QUANTIZE(max_memory),
+     .help = "Memory that rounding on texts may take: states go to a file where that helps, what "
+             "needs more is refused; 0 for any"},
     {.name = "length",
      .type = BY_OPT_INT,
      .arg = "TOKENS",
@@ -292,7 +319,7 @@ static const struct by_option quantize_rows[] = {
      .choices = automatic,
      .fallback = "auto",
      .offset = QUANTIZE(fits),
-     .help = "Fits of the scales to the integers, with sweeps behind each"},
+     .help = "Fits of the scales to the integers, with sweeps after each"},
     {.name = "in-order",
      .type = BY_OPT_FLAG,
      .offset = QUANTIZE(in_order),
@@ -392,6 +419,12 @@ static int check_scaling(const struct by_llm_quantize_settings *settings,
                        smooths ? "--smooth" : "--awq");
     if (settings->stream != STREAM_MEMORY && !settings->texts.count)
         return by_fail(err, BARYON_ERR_USAGE, "--stream spill requires --text");
+    if (settings->stream_type && !settings->texts.count)
+        return by_fail(err, BARYON_ERR_USAGE, "--stream-type requires --text");
+    if (settings->max_memory && !method->solves)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--max-memory requires --text and a method that "
+                       "solves");
     if (settings->stream != STREAM_MEMORY && !method->solves)
         return by_fail(err, BARYON_ERR_USAGE, "--stream spill is not valid with --method %s",
                        method->name);
@@ -412,6 +445,7 @@ int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_
         .group_size = settings->group_size,
         .stacks = (enum by_llm_stacks)settings->stacks,
         .report = settings->report,
+        .importance = settings->importance,
         .search = (enum by_llm_search)settings->search,
         .quark = settings->compat,
         .allow_nonfinite = settings->allow_nonfinite,
@@ -427,6 +461,8 @@ int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_
         .alpha = settings->smooth,
         .rotate = (unsigned)settings->rotate,
         .spills = settings->stream == STREAM_SPILL,
+        .halved = settings->stream_type == 1,
+        .max_memory = settings->max_memory,
         .cache = (enum by_llm_kept)settings->cache,
     };
     if (take_solver(settings, &options->solver, err) ||

@@ -18,11 +18,11 @@ struct by_llm_writing {
 
 struct by_llm_quantize_settings {
     struct by_llm_writing writing;
-    const char *scheme, *layout, *linears, *report;
+    const char *scheme, *layout, *linears, *report, *importance;
     struct by_setting_texts exclude;
     struct by_setting_pairs layers;
     int64_t group_size;
-    int search, compat, stacks, cache, rotate, stream;
+    int search, compat, stacks, cache, rotate, stream, stream_type;
     double smooth;
     bool awq;
     bool allow_nonfinite, dry_run;
@@ -30,6 +30,7 @@ struct by_llm_quantize_settings {
     const char *method;
     struct by_setting_texts texts;
     int64_t length, windows;
+    uint64_t max_memory;
     double shrink, damping, cross, sweeps, fits; /* below 0: the method's */
     bool in_order;
 };
@@ -61,6 +62,11 @@ struct by_llm_export_settings {
 extern const struct by_option_group by_llm_writing_group, by_llm_reading_group;
 extern const struct by_option_group by_llm_quantize_group, by_llm_convert_group,
     by_llm_dequantize_group, by_llm_export_group;
+
+/* Types of hidden states between layers: 0 float32, 1 bf16; and what the option says. */
+extern const struct by_choice by_llm_stream_types[];
+#define BY_LLM_STREAM_TYPE_HELP                                                                    \
+    "Type of hidden states between layers; bf16 takes half the room and rounds them"
 
 int by_llm_writing_check(const struct by_llm_writing *writing, struct baryon_error *err);
 /* What options point to lives in the config. */

@@ -92,6 +92,13 @@ static const struct by_option rows[] = {
      .fallback = "16",
      .offset = AUTO(windows),
      .help = "Round on at most COUNT windows, spread over the texts, 0 for half of all"},
+    {.name = "stream-type",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = by_llm_stream_types,
+     .fallback = "float32",
+     .offset = AUTO(stream_type),
+     .help = BY_LLM_STREAM_TYPE_HELP},
     {.name = "judge-windows",
      .type = BY_OPT_INT,
      .arg = "COUNT",
@@ -108,7 +115,7 @@ static const struct by_option rows[] = {
      .max = 1e9,
      .fallback = "2",
      .offset = AUTO(probe_windows),
-     .help = "Windows that tell what an error of a layer counts, 0 for all that choose"},
+     .help = "Windows that measure what an error of a layer costs, 0 for all that choose"},
     {.name = "probe-layers",
      .type = BY_OPT_INT,
      .arg = "COUNT",
@@ -212,6 +219,8 @@ static int check_out(const struct by_llm_auto_settings *settings, struct baryon_
     char quoted[BY_QUOTE_MAX];
     if (by_llm_writing_check(&settings->writing, err))
         return -1;
+    if (in_blocks && settings->writing.shard_size)
+        return by_fail(err, BARYON_ERR_USAGE, "--shard-size is not valid with --layout gguf");
     if (in_blocks && !by_has_suffix(out, ".gguf"))
         return by_fail(err, BARYON_ERR_USAGE, "output %s, must end with .gguf with --layout gguf",
                        out);
@@ -232,6 +241,7 @@ int by_llm_auto_take(const struct by_llm_auto_settings *settings,
                      .texts = settings->texts,
                      .length = (uint64_t)settings->length,
                      .windows = (uint64_t)settings->windows,
+                     .halved = settings->stream_type == 1,
                      .shard_size = settings->writing.shard_size,
                      .threads = (unsigned)settings->writing.threads},
         .types = settings->types,

@@ -11,7 +11,7 @@ struct by_llm_auto_settings {
     const char *layout, *method, *report;
     double bits;
     uint64_t max_size;
-    int unit;
+    int unit, stream_type;
     int64_t length, windows, judge_windows, probe_windows, probe_layers, corrections;
     bool no_uniform;
 };

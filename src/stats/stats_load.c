@@ -249,7 +249,7 @@ static int take_layers(struct records *records, struct by_stats *stats, size_t c
     return 0;
 }
 
-/* Two tensors of one name would make by_stats_find() a matter of luck. */
+/* Two tensors of one name would make by_stats_find() ambiguous. */
 static int check_names(struct by_store_in *in, const struct by_stats *stats)
 {
     struct by_map seen;

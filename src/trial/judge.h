@@ -1,5 +1,5 @@
 /*
- * How far a model's outputs are from those of a reference, on samples kept aside.
+ * How far a model's outputs are from those of a reference, on held-out samples.
  *
  * SQNR of an output: energy of the reference over energy of the difference, over all samples, in
  * dB. Outputs of float types count; those whose shapes differ count as lost (0 dB).

@@ -1,5 +1,6 @@
 """Values for tests of number formats: the same ones wherever and whenever they are made."""
 
+import functools
 import hashlib
 
 import numpy as np
@@ -58,21 +59,25 @@ def blocks(seed, rows, width):
     return bits.astype("u4").view("f4").reshape(rows, width)
 
 
+@functools.cache
 def sets():
-    yield "halves", halves().reshape(-1, 64), 1
-    yield "shuffled halves", halves(True).reshape(-1, 64), 1
-    yield "blocks", blocks(20, 25000, 128), 1
-    yield "any", any_floats(30, 64 * 1000).reshape(1000, 64), -1
+    return [("halves", halves().reshape(-1, 64), 1),
+            ("shuffled halves", halves(True).reshape(-1, 64), 1),
+            ("blocks", blocks(20, 25000, 128), 1),
+            ("any", any_floats(30, 64 * 1000).reshape(1000, 64), -1)]
 
 
+@functools.cache
 def ragged(shape):
     """(values, axis, size): an array that few sizes of blocks divide, along each axis."""
+    found = []
     for axis in range(len(shape)):
         for size in SIZES:
             values = blocks(40 + axis, 1, int(np.prod(shape))).reshape(shape)
             plain = (words(41 + axis, values.size) % np.uint64(2001)).astype("f4").reshape(shape) / 250 - 4
-            yield np.where(np.isfinite(values), values, plain), axis, size
-            yield plain.astype("f4"), axis, size
+            found.append((np.where(np.isfinite(values), values, plain), axis, size))
+            found.append((plain.astype("f4"), axis, size))
+    return found
 
 
 def has_size(name, size):
@@ -109,6 +114,7 @@ def million_blocks(size):
         yield (values.T.copy(), 0) if part % 2 else (values, 1)
 
 
+@functools.cache
 def million_floats():
     """Finite, small enough for integers: see for_integers(); of all magnitudes below that."""
     values = any_floats(2000, 5 * MILLION // 2)

@@ -98,6 +98,30 @@ def check_threads(folder):
         yield "other bytes with three threads"
 
 
+def check_killed(folder):
+    """Killed when a layer is recorded, or later: the next run goes on, to the same bytes."""
+    command = ("llm", "quantize", "llama-biases", "-o", "again.gguf", "--layout", "gguf", "--scheme", "q4_1", "--exclude",
+               "*embed_tokens", *TEXT)  # fmt: skip
+    part = folder / "again.gguf.part"
+    for records in (0, 1000):
+        (folder / "again.gguf").unlink(missing_ok=True)
+        running = subprocess.Popen([BARYON, *command], cwd=folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        while running.poll() is None:
+            journal = part / ".baryon-layers"
+            if journal.exists() and journal.stat().st_size > records:
+                running.kill()
+                running.wait()
+        if running.returncode == 0:
+            yield "was not killed"
+        if (folder / "again.gguf").exists():
+            yield "a killed run has a result"
+        done = run(folder, *command)
+        if done.returncode or (folder / "again.gguf").read_bytes() != (folder / "t1.gguf").read_bytes():
+            yield f"other bytes after a kill: {done.stderr}"
+        if part.exists():
+            yield f"{part} is left"
+
+
 def check_refused(folder):
     for more, message in (
         (("--layout", "gguf", "--scheme", "q4_0", "--method", "gptq", *TEXT), "--method gptq is not valid with --layout gguf"),
@@ -122,7 +146,7 @@ def main():
         (folder / "short").write_text("Too short. ")
         for family in FAMILIES:
             make(folder, family)
-        for check in (check_nearer, check_output, check_threads, check_refused):
+        for check in (check_nearer, check_output, check_threads, check_killed, check_refused):
             wrong = list(check(folder))
             for line in wrong:
                 print(f"{check.__name__[6:]}: {line}")

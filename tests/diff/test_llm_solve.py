@@ -196,31 +196,75 @@ def check_gguf(folder):
         near, solved = (divergence(folder, out, folder / name) for out in ("near.gguf", "solved.gguf"))
         if not solved < near:
             yield f"{name}, {kind}: divergence {solved:.5f}, nearest {near:.5f}"
-        if (folder / "solved.gguf.layers").exists():
+        if (folder / "solved.gguf.part").exists():
             yield f"{name}: the journal is still there"
 
 
-def check_resume(folder):
-    """Killed once a layer is recorded; the rest gives the bytes of a run in one go."""
-    model, options = folder / "gemma3", ("--scheme", "int4_wo_32")
-    quantize(folder, model, "whole", *options)
-    arguments = [BARYON, "llm", "quantize", model, "-o", "out", *options, "--text", "learn", "--length", str(LENGTH),
-                 "--windows", str(WINDOWS)]
+def check_stream_type(folder):
+    """States rounded to bf16 between layers: as good within their rounding, experts too, for any number of threads."""
+    for name in ("llama-biases", "gemma3", "qwen2-moe"):
+        model, options, found = folder / name, ("--scheme", "int4_wo_32", "--group-size", 16), {}
+        quantize(folder, model, "wide", *options)
+        for out, more in (("halved", ("--threads", 1)), ("again", ("--threads", 3, "--stream", "spill"))):
+            quantize(folder, model, out, *options, "--stream-type", "bf16", *more)
+        if digest(folder / "halved") != digest(folder / "again"):
+            yield f"{name}: other bytes with threads and a file"
+        if digest(folder / "halved") == digest(folder / "wide"):
+            yield f"{name}: nothing was rounded"
+        for out in ("wide", "halved"):
+            found[out] = divergence(folder, out, model)
+        if not abs(found["halved"] - found["wide"]) < 0.15 * found["wide"]:
+            yield f"{name}: divergence {found}"
+        told = [json.loads(baryon(folder, "llm", "eval", model, "--text", "judge", "--length", LENGTH, "--json", *more))
+                for more in ((), ("--stream-type", "bf16"))]  # fmt: skip
+        gap = abs(told[0]["loss"] - told[1]["loss"])
+        if not 0 < gap < 2**-7 * told[0]["loss"]:
+            yield f"{name}: losses {told[0]['loss']}, {told[1]['loss']} with bf16"
+
+
+def kill_in_layers(folder, out, model, options):
+    """Killed once a layer is recorded; whether it was still there."""
+    arguments = [str(BARYON), "llm", "quantize", str(model), "-o", out, *map(str, options)]
     running = subprocess.Popen(arguments, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    journal = folder / "out.part/.baryon-layers"
+    journal = folder / f"{out}.part/.baryon-layers"
     while running.poll() is None and not (journal.exists() and journal.stat().st_size > 4000):
         time.sleep(0.0002)
     running.send_signal(signal.SIGKILL)
     running.communicate()
-    kept = journal.exists()
+    return journal.exists()
+
+
+def check_resume(folder):
+    """The rest gives the bytes of a run in one go."""
+    model, options = folder / "gemma3", ("--scheme", "int4_wo_32")
+    quantize(folder, model, "whole", *options)
+    options = (*options, "--text", "learn", "--length", LENGTH, "--windows", WINDOWS)
+    kept = kill_in_layers(folder, "out", model, options)
     report = folder / "resumed.json"
-    baryon(folder, *arguments[1:], "--report", report) if kept else None
+    baryon(folder, "llm", "quantize", model, "-o", "out", *options, "--report", report) if kept else None
     if kept and digest(folder / "out") != digest(folder / "whole"):
         yield "other bytes than those of a run in one go"
     if kept and not any(entry.get("resumed") for entry in json.loads(report.read_text())["weights"]):
         yield "nothing was resumed"
     if (folder / "out.part").exists():
         yield "the unfinished folder is still there"
+
+
+def check_changed_type(folder):
+    """Layers of a run with other states are not taken over; those of the same are."""
+    model, options = folder / "gemma3", ("--scheme", "int4_wo_32", "--text", "learn", "--length", LENGTH)
+    halved = (*options, "--stream-type", "bf16")
+    baryon(folder, "llm", "quantize", model, "-o", "half-whole", *halved)
+    for more, resumed in ((options, False), (halved, True)):
+        shutil.rmtree(folder / "half.part", ignore_errors=True)
+        kept = kill_in_layers(folder, "half", model, halved)
+        report = folder / "half.json"
+        shutil.rmtree(folder / "half", ignore_errors=True)
+        baryon(folder, "llm", "quantize", model, "-o", "half", *more, "--report", report)
+        if any(entry.get("resumed") for entry in json.loads(report.read_text())["weights"]) != (resumed and kept):
+            yield f"resumed {not resumed} with {more}"
+        if resumed and digest(folder / "half") != digest(folder / "half-whole"):
+            yield "other bytes than those of a run in one go"
 
 
 def main():
@@ -231,7 +275,7 @@ def main():
         for family in FAMILIES:
             make(folder, family)
         for check in (check_minimum, check_families, check_schemes, check_threads, check_layouts, check_gguf,
-                      check_resume):
+                      check_stream_type, check_resume, check_changed_type):
             wrong = list(check(folder))
             for line in wrong:
                 print(f"{check.__name__[6:]}: {line}")

@@ -185,6 +185,34 @@ def check_gguf_parts(folder):
                f"what {what} makes of parts")
 
 
+def check_gguf_written(folder):
+    """Parts as llama-gguf-split --split-max-size makes them: each takes tensors while they fit, padded to 32 bytes."""
+    whole, most = folder / "whole.gguf", 60000
+    copy(whole, folder / "written.gguf", most)
+    parts = sorted(folder.glob("written-*-of-*.gguf"))
+    readers = [gguf.GGUFReader(path) for path in parts]
+    wanted, left = gguf.GGUFReader(whole), None
+    expect(len(parts) > 2 and not (folder / "written.gguf").exists(), "number of written parts")
+    for i, (path, reader) in enumerate(zip(parts, readers)):
+        expect(path.name == f"written-{i + 1:05}-of-{len(parts):05}.gguf", f"name {path.name}")
+        keys = [key for key in reader.fields if not key.startswith("GGUF.")]
+        own = [key for key in wanted.fields if not key.startswith("GGUF.")] if i == 0 else []
+        expect(keys == own + ["split.no", "split.tensors.count", "split.count"], f"keys of {path.name}: {keys}")
+        found = [(int(reader.fields[key].parts[-1][0]), reader.fields[key].types) for key in keys[-3:]]
+        kinds = gguf.GGUFValueType
+        expect(found == [(i, [kinds.UINT16]), (len(wanted.tensors), [kinds.INT32]), (len(parts), [kinds.UINT16])],
+               f"values of {path.name}: {found}")
+        sizes = [-(-int(tensor.n_bytes) // 32) * 32 for tensor in reader.tensors]
+        expect(sum(sizes) <= most or len(sizes) == 1, f"size of {path.name}")
+        expect(left is None or left + sizes[0] > most, f"the first tensor of {path.name} fits in the part before")
+        left = sum(sizes)
+    tensors = [tensor for reader in readers for tensor in reader.tensors]
+    expect([(t.name, t.tensor_type, list(t.shape), t.data.tobytes()) for t in tensors]
+           == [(t.name, t.tensor_type, list(t.shape), t.data.tobytes()) for t in wanted.tensors], "tensors of written parts")
+    copy(parts[0], folder / "joined.gguf")
+    expect((folder / "joined.gguf").read_bytes() == whole.read_bytes(), "parts joined again")
+
+
 def main():
     rng = np.random.default_rng(26)
     with tempfile.TemporaryDirectory() as name:
@@ -193,6 +221,7 @@ def main():
         for alignment in (0, 64):
             check_gguf(folder, rng, alignment)
         check_gguf_parts(folder)
+        check_gguf_written(folder)
     print(f"{counts['passed']} passed, {counts['failed']} failed")
     return 1 if counts["failed"] else 0
 

@@ -155,7 +155,7 @@ def check_unit(check, values, scale, zero, error, levels, case):
         check(error <= least * (1 + 1e-6), f"error {error}, the peer's candidates have {least}")
         fine = min(error_of(values, *scale_of(f * values.min(), f * values.max(), levels, symmetric, kind), levels)
                    for f in FACTORS)
-        least = 1e-8 * float(np.sum(values.astype("f8")**2))  # below that it is luck
+        least = 1e-8 * float(np.sum(values.astype("f8")**2))  # below that it is noise
         return (error + least) / (fine + least)
     return None
 

@@ -1,7 +1,7 @@
-"""Quantizing a language model: kill -9, and a disk that is full.
+"""Quantizing a language model: kill -9, a disk that is full, a source that changes.
 
-The folder is there when it is whole. What was finished before is not done again, and the bytes
-are those of a run that nothing disturbed.
+The folder or the GGUF file is there when it is whole. What was finished before is not done again,
+and the bytes are those of a run that nothing disturbed.
 """
 
 import os
@@ -100,6 +100,106 @@ class Disk(Model):
         done = self.quantize("disk/out")
         self.assertEqual(done.status, 0, done.err)
         self.assertEqual(self.contents("disk/out"), wanted)
+
+
+class GgufRuns(Model):
+    """One file, and parts of at most 60 kB."""
+
+    LAYOUTS = ((), ("--shard-size", "60kB"))
+
+    def words(self, out, *options):
+        return ("llm", "convert", "model", "-o", out, "--no-tokenizer", "--type", "q8_0", *options)
+
+    def made(self, *options, out="out.gguf"):
+        done = process.run(*self.words(out, *options), cwd=self.folder)
+        self.assertEqual(done.status, 0, done.err)
+        return self.files(out)
+
+    def files(self, out="out.gguf"):
+        """By the end of the name: .gguf or -00001-of-00007.gguf."""
+        stem = (self.folder / out).name.removesuffix(".gguf")
+        found = (self.folder / out).parent.glob(f"{stem}*.gguf")
+        return {path.name.removeprefix(stem): path.read_bytes() for path in found}
+
+    def whole(self, *options):
+        whole = self.made(*options, out="whole.gguf")
+        for path in self.folder.glob("whole*"):
+            path.unlink()
+        return whole
+
+    def clear(self):
+        for path in self.folder.glob("out*.gguf"):
+            path.unlink()
+
+    def killed(self, records, *options):
+        """Kills when so many tensors may be recorded."""
+        running = process.start(*self.words("out.gguf", *options), cwd=self.folder)
+        journal = self.folder / "out.gguf.part/.baryon-tensors"
+        while running.poll() is None:
+            if journal.exists() and journal.stat().st_size >= 48 + 32 * records:
+                break
+            time.sleep(0.0002)
+        running.send_signal(signal.SIGKILL)
+        running.communicate()
+        return running.returncode == -signal.SIGKILL
+
+
+class Gguf(GgufRuns):
+    def test_resume(self):
+        for options in self.LAYOUTS:
+            wanted = self.whole(*options)
+            self.assertEqual(len(wanted) > 1, bool(options))
+            for records in range(KILLS):
+                self.clear()
+                if self.killed(records, *options):
+                    # The first part names the others: without it nothing is read.
+                    self.assertFalse(any(name in (".gguf", f"-00001-of-{len(wanted):05}.gguf") for name in self.files()))
+                self.assertEqual(self.made(*options), wanted)
+                self.assertFalse((self.folder / "out.gguf.part").exists())
+
+    def test_other_options_and_sources(self):
+        """Nothing of a killed run gets into the result of another one."""
+        for change in ("type", "parts", "weights"):
+            self.clear()
+            self.killed(1)
+            options = ("--type", "q4_0") if change == "type" else self.LAYOUTS[1] if change == "parts" else ()
+            if change == "weights":
+                weights = self.folder / "model/model.safetensors"
+                content = bytearray(weights.read_bytes())
+                content[-1] ^= 1
+                weights.write_bytes(content)
+            self.assertEqual(self.made(*options), self.whole(*options))
+            self.assertFalse((self.folder / "out.gguf.part").exists())
+
+    def test_two_at_once(self):
+        """The second one is told so, or comes so late that it does all again."""
+        first = process.start(*self.words("out.gguf"), cwd=self.folder)
+        done = process.run(*self.words("out.gguf"), cwd=self.folder)
+        first.communicate()
+        self.assertEqual(first.returncode if done.status else done.status, 0)
+        if done.status:
+            self.assertIn(b"another process writes to it", done.err)
+        self.assertEqual(self.files(), self.whole())
+
+
+@test_disk.mounts
+class GgufDisk(GgufRuns):
+    def test_full_disk(self):
+        """Of parts, those that had room stay; one file has no room from the start."""
+        for options in self.LAYOUTS:
+            wanted = self.whole(*options)
+            disk = self.folder / "disk"
+            disk.mkdir(exist_ok=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "none", disk], check=True)
+            self.addCleanup(subprocess.run, ["umount", "--lazy", disk], check=False)
+            done = process.run(*self.words("disk/out.gguf", *options), cwd=self.folder)
+            self.assertNotEqual(done.status, 0)
+            self.assertIn(b"space", done.err)
+            self.assertEqual(self.files("disk/out.gguf"), {})
+            self.assertEqual((disk / "out.gguf.part").exists(), bool(options))
+            subprocess.run(["mount", "-o", "remount,size=4m", disk], check=True)
+            self.assertEqual(self.made(*options, out="disk/out.gguf"), wanted)
+            subprocess.run(["umount", "--lazy", disk], check=True)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,23 @@ This program imports nothing big: the peak that the system reports for a program
 was started counts from what the starting one had.
 """
 
+import os
+import pathlib
+import random
+import re
 import resource
 import struct
+import sys
+import tempfile
+import time
 from collections import Counter
 
 import models
 import process
 from models import field, number
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import llm_files  # noqa: E402
 
 MIB = 1 << 20
 BIG_PEAK = 64 * MIB  # for a model of 500 MB
@@ -199,6 +209,46 @@ class Limited(process.Case):
         words = ("quantize", "m.onnx", *WRITE, "q.onnx", "--preset")
         self.sweep(range(least, least + 200 * MIB, step), *words, "XINT8", *samples)
         self.sweep(range(least, least + 40 * MIB, step // 4), *words, "UINT8_DYNAMIC_QUANT", "--threads", "2")
+
+
+class LanguageModel(process.Case):
+    """--max-memory of llm quantize, beside what is in memory while it runs and lies in no file."""
+
+    def quantize(self, out, *more):
+        """Status, messages, the most bytes."""
+        given = ("--scheme", "int4_wo_per_channel", "--text", "text", "--windows", "128", "--threads", "1")
+        with tempfile.TemporaryFile() as err:
+            running = process.start("llm", "quantize", "model", "-o", out, *given, *more, cwd=self.folder, stderr=err)
+            most, status = 0, pathlib.Path(f"/proc/{running.pid}/status")
+            while running.poll() is None:
+                found = re.search(r"RssAnon:\s*([0-9]+) kB", status.read_text())
+                most = max(most, int(found[1]) * 1024 if found else 0)
+                time.sleep(0.001)
+            running.communicate()
+            err.seek(0)
+            return running.returncode, err.read(), most
+
+    def test_limit(self):
+        os.mkdir(self.folder / "model")
+        llm_files.byte_decoder(self.folder / "model", 2**-20, hidden=64, inner=256)
+        words = "the quick brown fox jumps over the lazy dog and packs five dozen liquor jugs into a box".split()
+        rng = random.Random(3)
+        (self.folder / "text").write_text(" ".join(rng.choice(words) for _ in range(16000)))
+        status, said, free = self.quantize("free")
+        self.assertEqual(status, 0, said)
+        status, said, _ = self.quantize("no", "--max-memory", "1MB")
+        self.assertEqual(status, 5, said)
+        self.assertRegex(said, rb"mlp\.down_proj requires [0-9.]+ MB, --max-memory is 1\.0 MB")
+        least = int(re.search(rb"--max-memory ([0-9]+)MB", said.splitlines()[-1])[1])
+        self.assertEqual(self.quantize("no", "--max-memory", f"{least - 1}MB")[0], 5)
+        status, said, most = self.quantize("least", "--max-memory", f"{least}MB")
+        self.assertEqual(status, 0, said)
+        self.assertIn(b"lie in a file", said)
+        print(f"{free / MIB:.0f} MiB, with {least} MB at most {most / MIB:.0f} MiB", flush=True)
+        self.assertGreater(free, least * 1000 * 1000)
+        self.assertLessEqual(most, least * 1000 * 1000)
+        weights = [(self.folder / out / "model.safetensors").read_bytes() for out in ("free", "least")]
+        self.assertEqual(*weights)
 
 
 if __name__ == "__main__":

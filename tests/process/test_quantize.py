@@ -136,6 +136,7 @@ class Biases(process.Case):
         self.compare(0.4, "on", "--cle", "keep")
 
 
+@unittest.skipUnless(process.LONG, "compares times: LONG=1")
 class ManyNodes(process.Case):
     def seconds(self, count, words):
         models.save(self.folder / "m.onnx", models.convolutions(count))

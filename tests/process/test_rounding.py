@@ -21,6 +21,8 @@ WAYS = {
     "weights alone": ["--approach", "weights", "-w", "int4", "--rounding", "descent"],
     "blocks": ["--preset", "MX6_ADAQUANT"],
 }
+KILLED, RESUMED = (list(WAYS), list(WAYS)) if process.LONG else (list(WAYS)[::2], list(WAYS)[1::2])
+LATER = [["--preset", "A8W8_ADAQUANT", "-w", "int4"], ["--preset", "XINT8_ADAQUANT"]]
 
 
 def network():
@@ -80,7 +82,8 @@ class Rounding(process.Case):
         return part
 
     def test_kill(self):
-        for name, more in WAYS.items():
+        for name in KILLED:
+            more = WAYS[name]
             with self.subTest(name):
                 whole, seconds = self.whole(*more)
                 counts, moment = Counter(), process.Moment(seconds)
@@ -93,7 +96,8 @@ class Rounding(process.Case):
                 print(f"{name}: {dict(counts)}", flush=True)
 
     def test_goes_on_with_other_threads(self):
-        for name, more in WAYS.items():
+        for name in RESUMED:
+            more = WAYS[name]
             with self.subTest(name):
                 whole, _ = self.whole(*more)
                 self.interrupt(*more)
@@ -101,7 +105,7 @@ class Rounding(process.Case):
 
     def test_goes_on_in_later_ways(self):
         """Where scales are solved, layers are solved several times."""
-        for more in (["--preset", "A8W8_ADAQUANT", "-w", "int4"], ["--preset", "XINT8_ADAQUANT"]):
+        for more in LATER if process.LONG else LATER[:1]:
             whole, seconds = self.whole(*more)
             told, moment = [], process.Moment(seconds)
             for _ in process.turns(lambda: sum(b"with scales by" in one for one in told) >= TIMES):

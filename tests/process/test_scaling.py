@@ -10,9 +10,9 @@ import unittest
 import models
 import process
 
-SMALL, LARGE = (10_000, 100_000) if process.LONG else (5_000, 50_000)
+SMALL, LARGE = 10_000, 100_000
 RATIO = 40
-TURNS = 7 if process.LONG else 4
+TURNS = 7
 COMMANDS = {
     "inspect": ["inspect", "m.onnx"],
     "inspect --nodes": ["inspect", "m.onnx", "--nodes"],
@@ -47,6 +47,7 @@ def backwards(count):
     return models.model(nodes[::-1], [], [models.port("x", ["N", 4])], [models.port("y", ["N", 4])])
 
 
+@unittest.skipUnless(process.LONG, "compares times: LONG=1")
 class Scaling(process.Case):
     quick = True
 
@@ -68,14 +69,11 @@ class Scaling(process.Case):
             self.assertLess(large, RATIO * max(small, 0.01), f"{make.__name__}, {name}")
 
     def test_chain(self):
-        short = {name: COMMANDS[name] for name in ("inspect", "check", "copy --rename")}
-        self.compare(models.chain, COMMANDS if process.LONG else short)
+        self.compare(models.chain, COMMANDS)
 
-    @unittest.skipUnless(process.LONG, "takes long: LONG=1")
     def test_fan(self):
         self.compare(fan, COMMANDS)
 
-    @unittest.skipUnless(process.LONG, "takes long: LONG=1")
     def test_weights(self):
         more = ["copy", "m.onnx", "out.onnx", "--force", "--external", "w.bin", "--external-min=1"]
         self.compare(weights, {**COMMANDS, "copy --external": more})

@@ -34,7 +34,7 @@ def fill(folder):
     onnx.save(model, folder / "model.onnx")
     (folder / "pictures").mkdir()
     pictures = sorted(path for path in (ROOT / "build/zoo/pictures").rglob("*") if path.suffix in (".jpg", ".png"))
-    for path in pictures[:6]:
+    for path in pictures[:4]:
         shutil.copy(path, folder / "pictures")
 
 

@@ -9,11 +9,13 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("BUILD", "build")
-PROGRAM = ROOT / "build/baryon"
-os.environ.setdefault("BARYON_LIBRARY", str(BUILD / "libbaryon.so.0"))
-for folder in ("python", "tests", "tests/diff"):
+INSTALLED = os.environ.get("BARYON_INSTALLED")  # the program of a package that pip installed, which is tested instead
+PROGRAM = pathlib.Path(INSTALLED or ROOT / "build/baryon")
+for folder in (*([] if INSTALLED else ["python"]), "tests", "tests/diff"):
     sys.path.insert(0, str(ROOT / folder))
-os.environ["PYTHONPATH"] = str(ROOT / "python")
+if not INSTALLED:
+    os.environ.setdefault("BARYON_LIBRARY", str(BUILD / "libbaryon.so.0"))
+    os.environ["PYTHONPATH"] = str(ROOT / "python")
 
 import numpy as np  # noqa: E402
 

@@ -43,7 +43,7 @@ static int copy_safetensors(const struct by_checkpoint *in, const char *out, uin
     return status;
 }
 
-static int copy_gguf(const struct by_checkpoint *in, const char *out,
+static int copy_gguf(const struct by_checkpoint *in, const char *out, uint64_t shard_bytes,
                      const struct by_new_tensor *tensors, struct baryon_error *err)
 {
     struct by_gguf_plan plan = {.path = out,
@@ -52,6 +52,7 @@ static int copy_gguf(const struct by_checkpoint *in, const char *out,
                                 .pair_count = in->gguf->count,
                                 .tensors = tensors,
                                 .count = in->tensor_count,
+                                .shard_bytes = shard_bytes,
                                 .flags = BY_WRITER_NO_SYNC};
     struct by_gguf_writer *writer = NULL;
     int status = by_gguf_create(&writer, &plan, err);
@@ -77,7 +78,7 @@ int main(int argc, char **argv)
     if (!tensors)
         status = -1;
     else if (in->container == BY_GGUF)
-        status = copy_gguf(in, argv[2], tensors, &err);
+        status = copy_gguf(in, argv[2], shard_bytes, tensors, &err);
     else
         status = copy_safetensors(in, argv[2], shard_bytes, tensors, &err);
     by_free(tensors);

@@ -1,4 +1,4 @@
-/* Judging on samples kept aside: which samples, what is told, and how sure a gain is. */
+/* Judging on held-out samples: which samples, what is told, and how sure a gain is. */
 #include "engine_build.h"
 
 #include "ir/infer.h"
@@ -126,7 +126,7 @@ static void test_more(void **state)
     by_model_free(model);
 }
 
-/* A quarter is kept aside, at most so many; the samples before are for others. */
+/* A quarter is held out, at most so many; the samples before are for others. */
 static void test_last(void **state)
 {
     (void)state;

@@ -99,10 +99,10 @@ static void refuses_headers(void **state)
            "bad.safetensors: tensor 'a': data_offsets begin at 4 and end at 0, must not end before "
            "they begin");
     refuse(ONE("U8", "[4]", "[0,4]"), 3, BARYON_ERR_INPUT,
-           "bad.safetensors: tensor 'a': data_offsets end at 4, the file has 3 bytes behind its "
+           "bad.safetensors: tensor 'a': data_offsets end at 4, the file has 3 bytes after its "
            "header");
     refuse(ONE("U8", "[4]", "[0,4]"), 5, BARYON_ERR_INPUT,
-           "bad.safetensors: tensors end at byte 4 of 5 behind the header, must fill the file");
+           "bad.safetensors: tensors end at byte 4 of 5 after the header, must fill the file");
     refuse(ONE("F4", "[3]", "[0,1]"), 1, BARYON_ERR_INPUT,
            "bad.safetensors: tensor 'a': shape [3] has 3 elements, F4 requires a multiple of 2");
     refuse(TWO("[0,4]", "[2,6]"), 6, BARYON_ERR_INPUT,

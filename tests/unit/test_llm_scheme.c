@@ -4,7 +4,7 @@
 #include "dtype/family.h"
 #include "llm/layout/layout.h"
 #include "llm/layout/match.h"
-#include "llm/scheme/table.h"
+#include "llm/scheme/table_path.h"
 #include "llm/scheme/tally.h"
 
 #include <math.h>
@@ -325,7 +325,24 @@ static void tally_chooses_as_the_values_do(void **state)
     assert_false(by_llm_tally_range(&tally, BY_ELEM_BFLOAT16, &counted));
 }
 
-/* Every value of 16 bits: what is looked up is what rows become. */
+static void check_table_paths(const struct by_llm_table *table, const uint16_t *halves,
+                              const uint8_t *wanted)
+{
+    static uint8_t codes[BY_LLM_TABLE_VALUES];
+    size_t count;
+    const struct by_llm_table_path *const *paths = by_llm_table_paths(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (!paths[i]->supported() || (paths[i]->needs_steps && !table->is_stepped))
+            continue;
+        memset(codes, 0x55, sizeof codes);
+        paths[i]->codes(table, halves, BY_LLM_TABLE_VALUES - 3, codes);
+        assert_memory_equal(codes, wanted, BY_LLM_TABLE_VALUES - 3);
+        for (size_t k = BY_LLM_TABLE_VALUES - 3; k < BY_LLM_TABLE_VALUES; k++)
+            assert_int_equal(codes[k], 0x55);
+    }
+}
+
+/* Every value of 16 bits: what is looked up is what rows become, by all paths. */
 static void tables_hold_what_rows_become(void **state)
 {
     static const char *const names[] = {"fp8", "fp8_e5m2", "int8"};
@@ -333,12 +350,14 @@ static void tables_hold_what_rows_become(void **state)
     static struct by_llm_table table;
     static uint16_t halves[BY_LLM_TABLE_VALUES];
     static float values[BY_LLM_TABLE_VALUES];
-    static uint8_t looked_up[BY_LLM_TABLE_VALUES];
+    static const float greatest[] = {3, 0x1p-128f, 1.7e38f, 0.1234f};
     (void)state;
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t n = 0; n < 24; n++) {
+        const size_t i = n % 6;
         const int64_t elem = elems[i % 2];
         struct baryon_error err = {0};
-        struct by_llm_range range = {.min = -3, .max = 2.5f, .known = true};
+        struct by_llm_range range = {
+            .min = -greatest[n / 6], .max = greatest[n / 6] / 1.2f, .known = true};
         struct by_llm_tensor tensor;
         struct by_llm_coded coded;
         init(&tensor, names[i / 2], COLUMNS);
@@ -357,8 +376,9 @@ static void tables_hold_what_rows_become(void **state)
                                               BY_LLM_TABLE_VALUES / COLUMNS, &coded, &err),
                          0);
         assert_int_equal(by_llm_table_fill(&table, elem, &tensor, &err), 0);
-        by_llm_table_codes(&table, halves, BY_LLM_TABLE_VALUES - 3, looked_up);
-        assert_memory_equal(looked_up, coded.codes, BY_LLM_TABLE_VALUES - 3);
+        /* Floats of 8 bits rise in steps from one power of two to the next, integers do not. */
+        assert_int_equal(table.is_stepped, i / 2 < 2 && elem == BY_ELEM_BFLOAT16);
+        check_table_paths(&table, halves, coded.codes);
         by_llm_coded_close(&coded);
         by_llm_scratch_close(scratch);
     }

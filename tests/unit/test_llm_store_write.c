@@ -185,6 +185,119 @@ static void writes_gguf(void **state)
     by_arena_release(&arena);
 }
 
+/* --- GGUF files that go on, and those in parts --- */
+
+static struct by_gguf_plan gguf_plan_for(const char *path, uint64_t shard)
+{
+    static const struct by_gguf_pair pair = {"general.architecture",
+                                             {.type = BY_GGUF_STRING, .text = {"llama", 5}}};
+    plan_for("", 0);
+    tensors[1].type = by_stored_type_by_name("I8");
+    return (struct by_gguf_plan){.path = path,
+                                 .pairs = &pair,
+                                 .pair_count = 1,
+                                 .tensors = tensors,
+                                 .count = TENSORS,
+                                 .shard_bytes = shard,
+                                 .key = {1, 2},
+                                 .flags = BY_WRITER_NO_SYNC};
+}
+
+static void add(struct by_gguf_writer *writer, size_t i)
+{
+    assert_ok(by_gguf_add(writer, i, 1, bytes[i] + 1, sizes[i] - 1, &err));
+    assert_ok(by_gguf_add(writer, i, 0, bytes[i], 1, &err));
+}
+
+static void gguf_goes_on(void **state)
+{
+    struct by_gguf_plan plan = gguf_plan_for("a.gguf", 0);
+    struct by_gguf_writer *writer, *other;
+    (void)state;
+    assert_ok(by_gguf_create(&writer, &plan, &err));
+    add(writer, 0);
+    assert_ok(by_gguf_add(writer, 1, 0, bytes[1], 1, &err)); /* not whole */
+    assert_error(by_gguf_create(&other, &plan, &err), BARYON_ERR_USAGE,
+                 "a.gguf: another process writes to it; wait for it, or choose another name");
+    by_gguf_abort(writer);
+    assert_false(by_file_exists("a.gguf"));
+    assert_ok(by_gguf_create(&writer, &plan, &err));
+    assert_true(by_gguf_has(writer, 0));
+    assert_false(by_gguf_has(writer, 1));
+    assert_false(by_gguf_has(writer, 2));
+    add(writer, 1);
+    assert_int_equal(by_gguf_finish(writer, &err), -1); /* "c" has not come */
+    add(writer, 2);
+    assert_ok(by_gguf_finish(writer, &err));
+    by_gguf_abort(writer);
+    check_read("a.gguf", 1);
+    assert_false(by_file_exists("a.gguf.part"));
+}
+
+static void gguf_begins_anew(void **state)
+{
+    struct by_gguf_plan plan = gguf_plan_for("a.gguf", 0);
+    struct by_gguf_writer *writer;
+    (void)state;
+    for (int other = 0; other < 3; other++) {
+        assert_ok(by_gguf_create(&writer, &plan, &err));
+        add(writer, 0);
+        by_gguf_abort(writer);
+        plan.key.low += other == 0;
+        plan.shard_bytes = other == 1 ? 16 : 0;
+        if (other == 2) /* the file itself is another one */
+            assert_ok(by_write_file("a.gguf.part/a.gguf", "x", 1, BY_WRITER_NO_SYNC, &err));
+        assert_ok(by_gguf_create(&writer, &plan, &err));
+        assert_false(by_gguf_has(writer, 0));
+        by_gguf_abort(writer);
+        /* Nothing is there to go on with. */
+        assert_false(by_file_exists("a.gguf.part"));
+    }
+}
+
+static void gguf_in_parts(void **state)
+{
+    struct by_gguf_plan plan = gguf_plan_for("a.gguf", 64);
+    struct by_gguf_writer *writer;
+    struct by_checkpoint *checkpoint;
+    (void)state;
+    assert_ok(by_gguf_create(&writer, &plan, &err));
+    for (size_t i = TENSORS; i-- > 0;)
+        add(writer, i);
+    assert_false(by_file_exists("a-00001-of-00002.gguf"));
+    assert_ok(by_gguf_finish(writer, &err));
+    by_gguf_abort(writer);
+    assert_false(by_file_exists("a.gguf"));
+    assert_false(by_file_exists("a.gguf.part"));
+    check_read("a-00001-of-00002.gguf", 2);
+    assert_ok(by_checkpoint_open(&checkpoint, "a-00001-of-00002.gguf", &err));
+    assert_int_equal(by_checkpoint_find(checkpoint, "a")->file, 0);
+    assert_int_equal(by_checkpoint_find(checkpoint, "c")->file, 1);
+    by_checkpoint_close(checkpoint);
+}
+
+static void links_stay(void **state)
+{
+    struct by_gguf_plan plan = gguf_plan_for("link.gguf", 0);
+    struct by_gguf_writer *writer;
+    struct stat status;
+    (void)state;
+    assert_ok(by_write_file("a.gguf", "old", 3, BY_WRITER_NO_SYNC, &err));
+    assert_int_equal(chmod("a.gguf", 0640), 0);
+    assert_int_equal(symlink("a.gguf", "link.gguf"), 0);
+    assert_ok(by_gguf_create(&writer, &plan, &err));
+    for (size_t i = 0; i < TENSORS; i++)
+        add(writer, i);
+    assert_file("a.gguf", "old");
+    assert_ok(by_gguf_finish(writer, &err));
+    by_gguf_abort(writer);
+    assert_int_equal(lstat("link.gguf", &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(stat("a.gguf", &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+    check_read("a.gguf", 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +306,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(goes_on, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(begins_anew_for_another_key, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(writes_gguf, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(gguf_goes_on, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(gguf_begins_anew, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(gguf_in_parts, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(links_stay, scratch_enter, scratch_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

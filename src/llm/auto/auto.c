@@ -49,7 +49,7 @@ static int open_moments(struct by_bits_search *s, struct baryon_error *err)
     for (size_t i = 0; i < s->linear_count; i++)
         if (!by_bits_item(s, i, 0))
             return by_fail(err, BARYON_ERR_USAGE,
-                           "--types: %s does not divide the rows of %s, give it behind others",
+                           "--types: %s does not divide the rows of %s, give it after others",
                            s->types[0].name, s->opened.source.weights[s->linears[i].weight].layer);
     return by_llm_calibrated_open(&s->calibrated, err);
 }

@@ -85,9 +85,14 @@ static int judge_copies(struct probing *p, struct baryon_error *err)
 
 /* --- Runs --- */
 
-static float *states_of(const struct probing *p, size_t copy)
+static size_t bytes_of_states(const struct probing *p)
 {
-    return p->copies.states + copy * p->tokens * p->decoder->hidden;
+    return p->tokens * p->decoder->hidden * by_decoder_kept_size(p->decoder);
+}
+
+static void *states_of(const struct probing *p, size_t copy)
+{
+    return (uint8_t *)p->copies.states + copy * bytes_of_states(p);
 }
 
 /* A copy of the states before the layer goes through it with these weights. */
@@ -99,7 +104,7 @@ static int pass_copy(struct probing *p, size_t copy, size_t layer,
                                  .windows = p->windows,
                                  .length = p->length,
                                  .states = states_of(p, copy)};
-    memcpy(run.states, p->walk.states, p->tokens * p->decoder->hidden * sizeof *run.states);
+    memcpy(run.states, p->walk.states, bytes_of_states(p));
     return by_decoder_pass(&run, layer, loaded, err);
 }
 
@@ -124,7 +129,7 @@ static int open_probing(struct probing *p, size_t most, struct baryon_error *err
         return -1;
     p->copies = (struct by_decoder_run){
         .decoder = p->decoder, .pool = pool, .length = p->length, .capacity = p->walk.capacity};
-    p->copies.states = by_alloc(most * p->tokens * p->decoder->hidden, sizeof(float), err);
+    p->copies.states = by_alloc(most, bytes_of_states(p), err);
     p->kl = by_alloc_zero(most, sizeof *p->kl, err);
     p->sums = by_alloc_zero(most * p->pieces, sizeof *p->sums, err);
     if (!p->copies.states || !p->kl || !p->sums)
@@ -416,9 +421,10 @@ int by_bits_shares(struct by_bits_search *s, const char *path, double *kl, doubl
     struct by_decoder decoder = {0};
     double whole = 0;
     int status = by_llm_open(&opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err) ||
-                 by_decoder_open(&decoder, &opened.source, opened.checkpoint->config, err) ||
-                 exchange(s, !without, reference, &decoder, kl, NULL, err) ||
-                 (without && exchange(s, false, &decoder, reference, without, &whole, err));
+                 by_decoder_open(&decoder, &opened.source, opened.checkpoint->config, err);
+    decoder.halved = reference->halved;
+    status = status || exchange(s, !without, reference, &decoder, kl, NULL, err) ||
+             (without && exchange(s, false, &decoder, reference, without, &whole, err));
     if (!status && without)
         take_parts(kl, without, whole, reference->layers);
     by_decoder_close(&decoder);

@@ -56,6 +56,8 @@ int by_bits_recipe(const struct by_bits_search *s, struct by_str *text, struct b
         put_list(text, "text", (const char *const *)options.texts.at, options.texts.count);
         by_str_printf(text, "length: %llu\nwindows: %llu\n", (unsigned long long)options.length,
                       (unsigned long long)options.windows);
+        if (options.halved)
+            put_line(text, "stream-type", "bf16");
         put_solver(text, &options.solver);
         if (options.exclude_count)
             put_list(text, "exclude", options.exclude, options.exclude_count);

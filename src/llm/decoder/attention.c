@@ -90,7 +90,7 @@ static void project(struct by_decoder_work *work, const float *in, float *qkv, s
 {
     const struct by_decoder_matrix *parts = work->loaded->parts;
     size_t at = 0;
-    if (parts[BY_PART_QKV].weight) {
+    if (parts[BY_PART_QKV].rows) {
         by_decoder_multiply(work, &parts[BY_PART_QKV], in, work->length, qkv, stride);
         return;
     }

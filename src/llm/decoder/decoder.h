@@ -69,6 +69,7 @@ struct by_decoder {
     struct by_arena arena;
     const struct by_llm_source *source;
     const char *spill; /* folder of a file without a name that holds what runs keep; NULL: memory */
+    bool halved;       /* what runs keep between layers is bf16, not float32 */
     size_t layers, hidden, heads, kv_heads, head_dim, vocab, experts, top_k;
     double eps, attention_scale, attention_cap, logit_cap, embedding_scale;
     bool centred;  /* norms multiply by 1 + weight */
@@ -129,12 +130,12 @@ struct by_decoder_run {
     const struct by_decoder *decoder;
     struct by_pool *pool;
     size_t windows, length;
-    float *states; /* [windows][length][hidden] */
+    void *states; /* [windows][length][hidden], as by_decoder_get() reads it */
     struct by_spill spill;
     struct by_decoder_loaded loaded;
     size_t capacity; /* of its values, in floats */
     /* Of by_decoder_enter(), once it was called. */
-    float *inputs; /* [windows][length][columns], windows `width * length` floats apart */
+    void *inputs;  /* [windows][length][columns], windows `width * length` numbers apart */
     float *chosen; /* [windows][length][experts]: weights of experts, 0 of others */
     size_t width;
     const struct by_decoder_watch *watch; /* NULL: nobody; set after by_decoder_begin() */
@@ -157,11 +158,29 @@ int by_decoder_pass(struct by_decoder_run *run, size_t layer,
  * Of a layer with experts an input of down has a slot for each expert that the token chose, in
  * their order, and one of the shared expert behind them. */
 int by_decoder_load(struct by_decoder_run *run, size_t layer, struct baryon_error *err);
+/* The same with less memory: those weights alone that read `stage`, in the order of inputs, with
+ * what is small. They have to be there when the next input is computed. Not beside
+ * by_decoder_load() on the same run. */
+int by_decoder_load_stage(struct by_decoder_run *run, size_t layer, enum by_decoder_input stage,
+                          struct baryon_error *err);
+/* Floats that it takes at most. */
+size_t by_decoder_stage_floats(const struct by_decoder *decoder);
 int by_decoder_enter(struct by_decoder_run *run, size_t layer,
                      const struct by_decoder_loaded *loaded, enum by_decoder_input input,
                      struct baryon_error *err);
+/* Bytes of a number of states and inputs: float32, or bf16. */
+size_t by_decoder_kept_size(const struct by_decoder *decoder);
+/* Numbers [first, first + count) of states or inputs to floats, and back. */
+void by_decoder_get(const struct by_decoder *decoder, const void *kept, size_t first, size_t count,
+                    float *out);
+void by_decoder_put(const struct by_decoder *decoder, void *kept, size_t first, size_t count,
+                    const float *in);
 /* Pages of a run that spills go back to the system until somebody looks. */
 void by_decoder_rest(const struct by_decoder_run *run);
+/* Numbers of a token that inputs have at most. */
+size_t by_decoder_width(const struct by_decoder *d);
+/* Bytes that a thread needs for a window. */
+size_t by_decoder_window_bytes(const struct by_decoder *d, size_t length);
 /* Floats of a token's input. */
 size_t by_decoder_input_columns(const struct by_decoder *decoder,
                                 const struct by_decoder_loaded *loaded,

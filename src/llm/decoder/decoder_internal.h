@@ -5,7 +5,9 @@
  *   rope.c          frequencies of rotary positions
  *   places.c        which weight is what
  *   simulate.c      which inputs are rounded
+ *   load.c          weights of a layer into memory
  *   run.c           windows through the layers
+ *   kept.c          what lies between them
  *   layer.c         one layer of one window
  *   attention.c     its attention
  *   feed_forward.c  its feed-forward part, with experts or without
@@ -60,7 +62,11 @@ void by_decoder_gates(struct by_decoder_work *work);
 void by_decoder_down(struct by_decoder_work *work, float *out);
 /* From one input to the next; BY_INPUTS: to the state behind the layer. */
 void by_decoder_next(struct by_decoder_work *work, enum by_decoder_input input);
-/* Floats of a token that inputs have at most. */
-size_t by_decoder_width(const struct by_decoder *d);
+/* The first of the numbers that is NaN or infinite; count: none. */
+size_t by_decoder_strange(const struct by_decoder *decoder, const void *kept, size_t count);
+/* Floats of a layer's weights. */
+size_t by_decoder_layer_floats(const struct by_decoder *d, const struct by_decoder_layer *layer);
+int by_decoder_read(const struct by_decoder_run *run, const struct by_llm_weight *weight,
+                    float *out, struct baryon_error *err);
 
 #endif

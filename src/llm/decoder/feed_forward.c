@@ -215,7 +215,7 @@ static void enter_experts(struct by_decoder_work *work)
     memcpy(in, work->inputs, size * sizeof *in);
     for (size_t i = 0; i < d->experts; i++)
         enter_expert(work, i, in);
-    if (work->loaded->parts[BY_PART_SHARED_GATE].weight)
+    if (work->loaded->parts[BY_PART_SHARED_GATE].rows)
         enter_shared(work, in);
 }
 
@@ -234,7 +234,7 @@ void by_decoder_gates(struct by_decoder_work *work)
     const struct by_decoder_matrix *parts[2] = {&own[BY_PART_GATE], &own[BY_PART_UP]};
     if (work->layer->experts) {
         enter_experts(work);
-    } else if (own[BY_PART_GATE_UP].weight) {
+    } else if (own[BY_PART_GATE_UP].rows) {
         fused(work);
     } else {
         const float *products = gated(work, parts, work->inputs, work->length);
@@ -253,6 +253,6 @@ void by_decoder_down(struct by_decoder_work *work, float *out)
     memset(out, 0, work->length * d->hidden * sizeof *out);
     for (size_t i = 0; i < d->experts; i++)
         leave_expert(work, i, out);
-    if (own[BY_PART_SHARED_GATE].weight)
+    if (own[BY_PART_SHARED_GATE].rows)
         leave_shared(work, out);
 }

@@ -69,6 +69,12 @@ size_t by_decoder_scratch(const struct by_decoder *d, size_t length)
     return wider(attention, feed) + length * greatest_rounded(d);
 }
 
+size_t by_decoder_window_bytes(const struct by_decoder *d, size_t length)
+{
+    const size_t halved = d->halved ? length * (d->hidden + by_decoder_width(d)) : 0;
+    return sizeof(float) * (by_decoder_scratch(d, length) + halved);
+}
+
 float *by_decoder_take(struct by_decoder_work *work, size_t count)
 {
     float *taken = work->scratch + work->used;

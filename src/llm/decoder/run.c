@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS_AT_ONCE 256 /* a multiple of what codes ask for */
-
 int by_decoder_open(struct by_decoder *decoder, const struct by_llm_source *source,
                     const struct by_doc_node *config, struct baryon_error *err)
 {
@@ -27,90 +25,6 @@ void by_decoder_close(struct by_decoder *decoder)
     *decoder = (struct by_decoder){0};
 }
 
-/* --- Weights of a layer --- */
-
-struct reading {
-    const struct by_llm_source *source;
-    const struct by_llm_weight *weight;
-    float *out;
-};
-
-static int read_piece(void *context, size_t begin, size_t end, unsigned worker,
-                      struct baryon_error *err)
-{
-    const struct reading *r = context;
-    const struct by_llm_weight *weight = r->weight;
-    (void)worker;
-    if (by_llm_source_rows(r->source, weight, begin, end - begin, r->out + begin * weight->columns,
-                           err))
-        return -1;
-    by_llm_source_done(r->source, weight, begin, end - begin);
-    return 0;
-}
-
-static int read_weight(const struct by_decoder_run *run, const struct by_llm_weight *weight,
-                       float *out, struct baryon_error *err)
-{
-    struct reading reading = {run->decoder->source, weight, out};
-    return by_par_for(run->pool, weight->rows, ROWS_AT_ONCE, read_piece, &reading, err);
-}
-
-static size_t floats_of(const struct by_decoder_place *place)
-{
-    const struct by_llm_weight *bias = place->bias;
-    return (place->weight ? place->weight->rows * place->weight->columns : 0) +
-           (bias ? bias->rows * bias->columns : 0);
-}
-
-static size_t floats_of_layer(const struct by_decoder *d, const struct by_decoder_layer *layer)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < BY_PARTS; i++)
-        sum += floats_of(&layer->parts[i]);
-    for (size_t i = 0; layer->experts && i < 3 * d->experts; i++)
-        sum += floats_of(&layer->experts[i]);
-    return sum;
-}
-
-static int load_place(const struct by_decoder_run *run, const struct by_decoder_place *place,
-                      struct by_decoder_matrix *matrix, float **free, struct baryon_error *err)
-{
-    const struct by_llm_weight *weights[2] = {place->weight, place->bias};
-    float *at[2] = {NULL, NULL};
-    for (size_t i = 0; i < 2; i++) {
-        if (!weights[i])
-            continue;
-        if (read_weight(run, weights[i], *free, err))
-            return -1;
-        at[i] = *free;
-        *free += weights[i]->rows * weights[i]->columns;
-    }
-    *matrix = (struct by_decoder_matrix){at[0], at[1], place->weight ? place->weight->rows : 0,
-                                         place->weight ? place->weight->columns : 0, place};
-    return 0;
-}
-
-int by_decoder_load(struct by_decoder_run *run, size_t layer, struct baryon_error *err)
-{
-    const struct by_decoder_layer *from = &run->decoder->layer[layer];
-    struct by_decoder_loaded *loaded = &run->loaded;
-    if (!loaded->values)
-        loaded->values = by_alloc(run->capacity, sizeof *loaded->values, err);
-    float *free = loaded->values;
-    int status = free ? 0 : -1;
-    for (size_t i = 0; i < BY_PARTS && !status; i++)
-        status = load_place(run, &from->parts[i], &loaded->parts[i], &free, err);
-    by_free(loaded->experts);
-    loaded->experts = NULL;
-    if (from->experts && !status) {
-        loaded->experts = by_alloc_zero(3 * run->decoder->experts, sizeof *loaded->experts, err);
-        status = loaded->experts ? 0 : -1;
-    }
-    for (size_t i = 0; loaded->experts && i < 3 * run->decoder->experts && !status; i++)
-        status = load_place(run, &from->experts[i], &loaded->experts[i], &free, err);
-    return status ? by_err_in(err, "layer %zu", layer) : 0;
-}
-
 /* --- Windows --- */
 
 static int embed(struct by_decoder_run *run, const uint32_t *ids, struct baryon_error *err)
@@ -118,7 +32,8 @@ static int embed(struct by_decoder_run *run, const uint32_t *ids, struct baryon_
     const struct by_decoder *d = run->decoder;
     const struct by_llm_weight *table = d->embedding.weight;
     const size_t step = 32; /* rows of codes come in such steps */
-    float *rows = by_alloc(step * d->hidden, sizeof *rows, err);
+    float *rows = by_alloc((step + 1) * d->hidden, sizeof *rows, err);
+    float *state = rows ? rows + step * d->hidden : NULL;
     int status = rows ? 0 : -1;
     size_t have = SIZE_MAX;
     for (size_t i = 0; !status && i < run->windows * run->length; i++) {
@@ -135,33 +50,34 @@ static int embed(struct by_decoder_run *run, const uint32_t *ids, struct baryon_
         have = first;
         const float *row = rows + (ids[i] - first) * d->hidden;
         for (size_t k = 0; !status && k < d->hidden; k++)
-            run->states[i * d->hidden + k] = row[k] * (float)d->embedding_scale;
+            state[k] = row[k] * (float)d->embedding_scale;
+        if (!status)
+            by_decoder_put(d, run->states, i * d->hidden, d->hidden, state);
     }
     by_free(rows);
     return status;
 }
 
-/* Floats for all tokens, in memory or in the file. */
-static float *keep(struct by_decoder_run *run, size_t columns, struct baryon_error *err)
+/* Numbers for all tokens, in memory or in the file. */
+static void *keep(struct by_decoder_run *run, size_t columns, struct baryon_error *err)
 {
-    const size_t page = 65536;
+    const size_t page = 65536, size = by_decoder_kept_size(run->decoder);
     size_t tokens, count, bytes;
     uint8_t *at = NULL;
     if (by_mul_overflow(run->windows, run->length, &tokens) ||
-        by_mul_overflow(tokens, columns, &count) || by_mul_overflow(count, sizeof(float), &bytes)) {
+        by_mul_overflow(tokens, columns, &count) || by_mul_overflow(count, size, &bytes)) {
         by_fail(err, BARYON_ERR_NOMEM, "%zu windows of %zu tokens are too many", run->windows,
                 run->length);
         return NULL;
     }
     if (!run->decoder->spill)
-        return by_alloc(count, sizeof(float), err);
+        return by_alloc(count, size, err);
     const size_t widest = run->decoder->hidden + by_decoder_width(run->decoder);
     if ((!run->spill.file.bytes &&
-         by_spill_open(&run->spill, run->decoder->spill, tokens * widest * sizeof(float) + 2 * page,
-                       err)) ||
+         by_spill_open(&run->spill, run->decoder->spill, tokens * widest * size + 2 * page, err)) ||
         by_spill_add(&run->spill, bytes, &at, err))
         return NULL;
-    return (float *)(void *)at;
+    return at;
 }
 
 void by_decoder_rest(const struct by_decoder_run *run)
@@ -177,7 +93,7 @@ int by_decoder_begin(struct by_decoder_run *run, const struct by_decoder *decode
     *run = (struct by_decoder_run){
         .decoder = decoder, .pool = pool, .windows = windows, .length = length};
     for (size_t i = 0; i < decoder->layers; i++) {
-        const size_t floats = floats_of_layer(decoder, &decoder->layer[i]);
+        const size_t floats = by_decoder_layer_floats(decoder, &decoder->layer[i]);
         run->capacity = floats > run->capacity ? floats : run->capacity;
     }
     run->states = keep(run, decoder->hidden, err);
@@ -192,15 +108,40 @@ struct stepping {
     enum by_decoder_input from, to; /* inputs that are computed */
 };
 
-/* Where a window's inputs are, between the calls of by_decoder_enter(); else in the scratch. */
-static void place_inputs(const struct by_decoder_run *run, size_t window,
-                         struct by_decoder_work *work)
+/* Where a window's numbers are: floats in the run itself, bf16 is unpacked into the scratch. Inputs
+ * are in the run between the calls of by_decoder_enter(), else in the scratch. */
+static void open_window(const struct stepping *s, size_t window, struct by_decoder_work *work)
 {
+    const struct by_decoder_run *run = s->run;
     const struct by_decoder *d = run->decoder;
-    if (!run->inputs)
+    const size_t state = window * run->length * d->hidden;
+    const size_t inputs = window * run->length * run->width;
+    work->window = window;
+    if (run->inputs)
+        work->chosen = run->chosen + window * run->length * d->experts;
+    if (!d->halved) {
+        work->state = (float *)run->states + state;
+        work->inputs = run->inputs ? (float *)run->inputs + inputs : work->inputs;
         return;
-    work->inputs = run->inputs + window * run->length * run->width;
-    work->chosen = run->chosen + window * run->length * d->experts;
+    }
+    by_decoder_get(d, run->states, state, run->length * d->hidden, work->state);
+    if (run->inputs && s->from > BY_INPUT_ATTENTION)
+        by_decoder_get(d, run->inputs, inputs,
+                       run->length * by_decoder_input_columns(d, s->loaded, s->from - 1),
+                       work->inputs);
+}
+
+static void close_window(const struct stepping *s, const struct by_decoder_work *work)
+{
+    const struct by_decoder_run *run = s->run;
+    const struct by_decoder *d = run->decoder;
+    if (!d->halved)
+        return;
+    by_decoder_put(d, run->states, work->window * run->length * d->hidden, run->length * d->hidden,
+                   work->state);
+    if (run->inputs && s->to < BY_INPUTS)
+        by_decoder_put(d, run->inputs, work->window * run->length * run->width,
+                       run->length * by_decoder_input_columns(d, s->loaded, s->to), work->inputs);
 }
 
 static int step_windows(void *context, size_t begin, size_t end, unsigned worker,
@@ -210,7 +151,9 @@ static int step_windows(void *context, size_t begin, size_t end, unsigned worker
     const struct by_decoder_run *run = s->run;
     const struct by_decoder *d = run->decoder;
     const size_t size = by_decoder_scratch(d, run->length);
-    const size_t kept = run->inputs ? 0 : run->length * (by_decoder_width(d) + d->experts);
+    const size_t inputs = run->inputs && !d->halved ? 0 : run->length * by_decoder_width(d);
+    const size_t chosen = run->inputs ? 0 : run->length * d->experts;
+    const size_t state = d->halved ? run->length * d->hidden : 0;
     (void)worker;
     struct by_decoder_work work = {.d = d,
                                    .layer = &d->layer[s->layer],
@@ -219,17 +162,17 @@ static int step_windows(void *context, size_t begin, size_t end, unsigned worker
                                    .watch = run->watch,
                                    .length = run->length,
                                    .err = err};
-    float *room = by_alloc(size + kept, sizeof *room, err);
+    float *room = by_alloc(size + inputs + chosen + state, sizeof *room, err);
     work.scratch = room;
     work.inputs = room ? room + size : NULL;
-    work.chosen = room ? work.inputs + run->length * by_decoder_width(d) : NULL;
+    work.chosen = room ? work.inputs + inputs : NULL;
+    work.state = room ? work.chosen + chosen : NULL;
     work.status = room ? 0 : -1;
     for (size_t i = begin; !work.status && i < end; i++) {
-        work.window = i;
-        work.state = run->states + i * run->length * d->hidden;
-        place_inputs(run, i, &work);
+        open_window(s, i, &work);
         for (enum by_decoder_input input = s->from; input <= s->to; input++)
             by_decoder_next(&work, input);
+        close_window(s, &work);
     }
     by_free(room);
     return work.status;
@@ -237,13 +180,12 @@ static int step_windows(void *context, size_t begin, size_t end, unsigned worker
 
 static int check_states(const struct by_decoder_run *run, struct baryon_error *err)
 {
-    const size_t width = run->length * run->decoder->hidden;
-    for (size_t i = 0; i < run->windows * width; i++)
-        if (!isfinite(run->states[i]))
-            return by_fail(err, BARYON_ERR_INPUT,
-                           "window %zu has values that are NaN or infinite after this layer",
-                           i / width);
-    return 0;
+    const size_t width = run->length * run->decoder->hidden, count = run->windows * width;
+    const size_t at = by_decoder_strange(run->decoder, run->states, count);
+    return at == count ? 0
+                       : by_fail(err, BARYON_ERR_INPUT,
+                                 "window %zu has values that are NaN or infinite after this layer",
+                                 at / width);
 }
 
 static int step_all(struct stepping *stepping, struct baryon_error *err)
@@ -293,8 +235,8 @@ int by_decoder_finish(struct by_decoder_run *run, struct baryon_error *err)
     run->loaded.values = NULL;
     run->head = by_alloc(d->vocab * d->hidden, sizeof *run->head, err);
     run->norm = run->head ? by_alloc(d->hidden, sizeof *run->norm, err) : NULL;
-    return run->norm && !read_weight(run, d->head.weight, run->head, err) &&
-                   !read_weight(run, d->norm.weight, run->norm, err)
+    return run->norm && !by_decoder_read(run, d->head.weight, run->head, err) &&
+                   !by_decoder_read(run, d->norm.weight, run->norm, err)
                ? 0
                : -1;
 }
@@ -309,8 +251,9 @@ int by_decoder_logits(const struct by_decoder_run *run, size_t window, size_t fi
     float *in = by_alloc(count * d->hidden, sizeof *in, err);
     if (!in)
         return -1;
-    by_decoder_norm(d, run->norm, run->states + (window * run->length + first) * d->hidden, count,
-                    d->hidden, in);
+    by_decoder_get(d, run->states, (window * run->length + first) * d->hidden, count * d->hidden,
+                   in);
+    by_decoder_norm(d, run->norm, in, count, d->hidden, in);
     if (d->head.input && by_llm_input_round(d->head.input, in, count, d->hidden, in, err)) {
         by_free(in);
         return by_err_in(err, "%s", d->head.weight->layer);

@@ -77,7 +77,7 @@ static void pack_row(struct packed *packed, const struct by_llm_coded *coded, si
 {
     const struct by_llm_tensor *tensor = &packed->weight->tensor;
     const size_t columns = packed->weight->columns;
-    const uint8_t middle = packed->zeros ? 0 : (uint8_t)(1u << (packed->bits - 1));
+    const uint8_t middle = (uint8_t)(packed->zeros ? 0 : 1u << (packed->bits - 1));
     const uint8_t most = packed->bits == 4 ? 15 : 255;
     uint8_t *levels = packed->levels + row * level_row_bytes(packed);
     for (size_t c = 0; c < columns; c++)

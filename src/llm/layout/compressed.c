@@ -59,7 +59,7 @@ static void add_packed(struct by_llm_fields *fields, const struct by_llm_tensor 
                                .bits = bits,
                                .word = 32,
                                .flip =
-                                   tensor->spec->dtype->low < 0 ? (uint8_t)(1u << (bits - 1)) : 0};
+                                   (uint8_t)(tensor->spec->dtype->low < 0 ? 1u << (bits - 1) : 0)};
     by_llm_field_words(fields, "weight_packed", BY_LLM_FIELD_CODES, BY_ELEM_INT32, &form);
     by_llm_field_scales(fields, "weight_scale", tensor->stored, tensor, rows, false);
     if (tensor->spec->asymmetric) {

@@ -31,7 +31,7 @@ static int gptq_list(const struct by_llm_tensor *tensor, size_t rows, struct by_
                                .bits = bits,
                                .word = 32,
                                .flip =
-                                   tensor->spec->dtype->low < 0 ? (uint8_t)(1u << (bits - 1)) : 0};
+                                   (uint8_t)(tensor->spec->dtype->low < 0 ? 1u << (bits - 1) : 0)};
     *fields = (struct by_llm_fields){0};
     if (rows % per || tensor->columns % per)
         return by_fail(err, BARYON_ERR_INPUT,

@@ -99,6 +99,7 @@ struct slab {
     uint64_t width;
     size_t row_bytes;
     uint8_t *out;
+    struct by_made_errors *errors; /* each row; NULL: nobody asks */
 };
 
 /* Where a row is: its part, and its number there. */
@@ -123,6 +124,7 @@ struct block_cache {
 /* A thread's memory for a piece of rows. */
 struct piece {
     float *values; /* of a row */
+    float *back;   /* the row as its blocks have it, where errors are asked for */
     struct block_cache blocks[2];
     unsigned oldest;
 };
@@ -132,6 +134,8 @@ static int open_piece(struct piece *piece, const struct slab *slab, struct baryo
     const struct by_made_tensor *made = slab->made;
     *piece = (struct piece){.values = by_alloc((size_t)slab->width, sizeof(float), err)};
     int status = piece->values ? 0 : -1;
+    if (!status && slab->errors)
+        status = (piece->back = by_alloc((size_t)slab->width, sizeof(float), err)) ? 0 : -1;
     for (size_t i = 0; i < 2 && made->weights && !status; i++) {
         const size_t rows = made->rank > 1 ? BY_LLM_ROWS_STEP : (size_t)by_made_rows(made);
         piece->blocks[i].values = by_alloc(rows * (size_t)slab->width, sizeof(float), err);
@@ -143,6 +147,7 @@ static int open_piece(struct piece *piece, const struct slab *slab, struct baryo
 static void close_piece(struct piece *piece)
 {
     by_free(piece->values);
+    by_free(piece->back);
     by_free(piece->blocks[0].values);
     by_free(piece->blocks[1].values);
 }
@@ -197,6 +202,30 @@ static bool copy_row(const struct slab *slab, uint64_t row, uint8_t *out)
     return true;
 }
 
+static int find_errors(const struct slab *slab, uint64_t row, const float *values,
+                       const uint8_t *blocks, struct piece *piece, struct baryon_error *err)
+{
+    const size_t width = (size_t)slab->width;
+    struct by_made_errors *errors = &slab->errors[row - slab->first];
+    if (by_ggml_decode(slab->made->type, blocks, width, piece->back, err))
+        return -1;
+    *errors = (struct by_made_errors){0};
+    for (size_t i = 0; i < width; i++) {
+        const double value = values[i], off = (double)piece->back[i] - value;
+        errors->energy += value * value;
+        errors->error += off * off;
+    }
+    return 0;
+}
+
+/* Of the row's matrix. */
+static const float *importance_of(const struct by_made_tensor *made, uint64_t row, uint64_t width)
+{
+    const uint64_t matrices = made->rank == 3 ? made->dims[0] : 1;
+    return made->importance ? made->importance + row / (by_made_rows(made) / matrices) * width
+                            : NULL;
+}
+
 static int slab_row(const struct slab *slab, uint64_t row, struct piece *piece,
                     struct baryon_error *err)
 {
@@ -208,16 +237,23 @@ static int slab_row(const struct slab *slab, uint64_t row, struct piece *piece,
     const size_t place = made->values ? 0 : place_of_row(made, row, &local);
     if (made->values)
         from = made->values + row * slab->width;
-    else if (copy_row(slab, row, out))
-        return 0;
-    else if (weight_of_part(made, place)
-                 ? cached_row(slab, piece, weight_of_part(made, place), local, &from, err)
-                 : decode_row(slab, row, piece->values, err))
+    else if (copy_row(slab, row, out)) {
+        if (!slab->errors)
+            return 0;
+        return decode_row(slab, row, piece->values, err) ||
+                       find_errors(slab, row, piece->values, out, piece, err)
+                   ? -1
+                   : 0;
+    } else if (weight_of_part(made, place)
+                   ? cached_row(slab, piece, weight_of_part(made, place), local, &from, err)
+                   : decode_row(slab, row, piece->values, err))
         return -1;
     for (size_t i = 0; made->add != 0 && i < width; i++)
         piece->values[i] = from[i] + made->add;
-    return by_ggml_encode(made->type, made->add != 0 ? piece->values : from, 1, width, NULL, out,
-                          err);
+    from = made->add != 0 ? piece->values : from;
+    if (by_ggml_encode(made->type, from, 1, width, importance_of(made, row, width), out, err))
+        return -1;
+    return slab->errors ? find_errors(slab, row, from, out, piece, err) : 0;
 }
 
 int by_made_floats(const struct by_made_tensor *made, const struct by_checkpoint *checkpoint,
@@ -281,8 +317,21 @@ static void give_back_slab(const struct slab *slab, uint64_t rows)
                        rows * bytes);
 }
 
+/* In the order of rows, whatever the threads. */
+static void sum_errors(const struct slab *slab, uint64_t rows, struct by_made_errors *errors)
+{
+    const size_t parts = slab->made->part_count ? slab->made->part_count : 1;
+    const uint64_t rows_of_part = by_made_rows(slab->made) / parts;
+    for (uint64_t i = 0; i < rows; i++) {
+        struct by_made_errors *sum = &errors[(slab->first + i) / rows_of_part];
+        sum->energy += slab->errors[i].energy;
+        sum->error += slab->errors[i].error;
+    }
+}
+
 int by_made_write(const struct by_made_tensor *made, const struct by_checkpoint *checkpoint,
-                  struct by_pool *pool, by_made_sink *sink, void *context, struct baryon_error *err)
+                  struct by_pool *pool, by_made_sink *sink, void *context,
+                  struct by_made_errors *errors, struct baryon_error *err)
 {
     uint64_t rows = by_made_rows(made), width = by_made_width(made);
     uint64_t most = SLAB_BYTES / 4 / width, grain = PIECE_BYTES / 4 / width;
@@ -297,15 +346,20 @@ int by_made_write(const struct by_made_tensor *made, const struct by_checkpoint 
     most = most < 1 ? 1 : most > rows ? rows : most;
     slab.out = by_alloc((size_t)most, slab.row_bytes, err);
     int status = slab.out ? 0 : -1;
+    if (!status && errors)
+        status = (slab.errors = by_alloc((size_t)most, sizeof *slab.errors, err)) ? 0 : -1;
     for (; !status && slab.first < rows; slab.first += most) {
         uint64_t count = rows - slab.first < most ? rows - slab.first : most;
         status = by_par_for(pool, (size_t)count, grain ? (size_t)grain : 1, slab_piece, &slab, err);
         if (!status)
             status = sink(context, slab.out, (size_t)count * slab.row_bytes, err);
+        if (!status && errors)
+            sum_errors(&slab, count, errors);
         if (!status)
             give_back_slab(&slab, count);
     }
     give_back(&slab);
+    by_free(slab.errors);
     by_free(slab.out);
     return status;
 }

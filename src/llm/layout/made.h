@@ -28,6 +28,13 @@ struct by_made_tensor {
     uint64_t heads;                     /* rows of q and k change their order; 0: they do not */
     bool back;                          /* from GGUF's order to that of safetensors */
     float add;                          /* to each value */
+    /* Of each column of each matrix of a stack, for types that weigh errors; NULL: none. */
+    const float *importance;
+};
+
+/* What was lost of the values of a part. */
+struct by_made_errors {
+    double energy, error; /* sums of squares: of the values, of what they differ from the blocks */
 };
 
 struct by_made_list {
@@ -47,8 +54,9 @@ int by_made_floats(const struct by_made_tensor *made, const struct by_checkpoint
                    uint64_t first, uint64_t count, float *out, struct baryon_error *err);
 /* Refuses sources that cannot be decoded, and shapes that do not fit. */
 int by_made_check(const struct by_made_tensor *made, struct baryon_error *err);
+/* errors: of each part, or of the values; NULL: nobody asks. */
 int by_made_write(const struct by_made_tensor *made, const struct by_checkpoint *checkpoint,
                   struct by_pool *pool, by_made_sink *sink, void *context,
-                  struct baryon_error *err);
+                  struct by_made_errors *errors, struct baryon_error *err);
 
 #endif

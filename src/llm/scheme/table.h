@@ -8,10 +8,15 @@
 
 #define BY_LLM_TABLE_VALUES 65536
 
-/* By the bits of the values. */
+/* Codes by the bits of the values; where they rise in steps, see table_path.h: those of exponents,
+ * BY_LLM_TABLE_ODD where that is not so, and the steps of mantissas. */
 struct by_llm_table {
     uint8_t codes[BY_LLM_TABLE_VALUES];
+    bool is_stepped;
+    uint8_t bases[256], steps[128];
 };
+
+#define BY_LLM_TABLE_ODD 0x80
 
 /* Whether what rows of the tensor become follows from each value alone, in codes of a byte. */
 bool by_llm_table_fits(const struct by_llm_tensor *tensor);

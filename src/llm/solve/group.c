@@ -192,14 +192,23 @@ int by_llm_group_open(struct by_llm_group *group, struct by_pool *pool, struct b
                : 0;
 }
 
-size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear)
+static size_t rows_at_once(const struct by_llm_solver *solver, size_t rows, size_t columns)
 {
-    const size_t rows = group->linears[linear].rows;
-    const size_t some =
-        CHUNK_VALUES / group->inputs->columns / BY_LLM_ROWS_AT_ONCE * BY_LLM_ROWS_AT_ONCE;
-    if (group->solver->method->feeds_back || some >= rows)
+    const size_t some = CHUNK_VALUES / columns / BY_LLM_ROWS_AT_ONCE * BY_LLM_ROWS_AT_ONCE;
+    if (solver->method->feeds_back || some >= rows)
         return rows;
     return some ? some : BY_LLM_ROWS_AT_ONCE;
+}
+
+size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear)
+{
+    return rows_at_once(group->solver, group->linears[linear].rows, group->inputs->columns);
+}
+
+uint64_t by_llm_solving_bytes(const struct by_llm_solver *solver, size_t rows, size_t columns)
+{
+    const uint64_t values = (uint64_t)rows_at_once(solver, rows, columns) * columns;
+    return 16 * values + (solver->method->feeds_back ? sizeof(float) * columns * columns : 0);
 }
 
 int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t first, size_t count,

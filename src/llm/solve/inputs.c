@@ -2,6 +2,7 @@
 #include "llm/solve/inputs.h"
 
 #include "base/blas.h"
+#include "base/half.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,12 @@ struct gathering {
     size_t count, held;
     const struct by_blas *blas;
     size_t side; /* tiles */
+    size_t most; /* tokens of a window that is unpacked; 0: none is */
+};
+
+struct tile {
+    size_t row, column;
+    float *room; /* of what is unpacked */
 };
 
 /* --- Matrices --- */
@@ -25,43 +32,65 @@ static size_t tile_size(const struct gathering *g, size_t tile)
     return rest < TILE ? rest : TILE;
 }
 
+/* The columns of a tile, as floats: where they lie, or unpacked into the room. */
+static const float *unpack(const struct gathering *g, const struct by_llm_input_rows *rows,
+                           const void *from, size_t tile, float *room)
+{
+    const size_t columns = g->inputs->columns, width = tile_size(g, tile);
+    if (!rows->halved)
+        return (const float *)from + tile * TILE;
+    for (size_t t = 0; t < rows->tokens; t++)
+        by_bf16_to_f32(room + t * width, (const uint16_t *)from + t * columns + tile * TILE, width);
+    return room;
+}
+
 /* Adds rows' columns of windows [first, end), of f or of x by x. */
-static void add_tile(const struct gathering *g, size_t row, size_t column, size_t first, size_t end,
+static void add_tile(const struct gathering *g, struct tile tile, size_t first, size_t end,
                      bool of_f, float *matrix)
 {
     const size_t columns = g->inputs->columns;
-    float *to = matrix + row * TILE * columns + column * TILE;
+    const int high = (int)tile_size(g, tile.row), wide = (int)tile_size(g, tile.column);
+    float *to = matrix + tile.row * TILE * columns + tile.column * TILE;
     for (size_t w = first; w < end; w++) {
         const struct by_llm_input_rows *rows = &g->windows[w];
-        const float *left = of_f ? rows->f : rows->x;
-        if (rows->tokens)
-            g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_TRANS, BY_BLAS_NO_TRANS,
-                           (int)tile_size(g, row), (int)tile_size(g, column), (int)rows->tokens, 1,
-                           left + row * TILE, (int)columns, rows->x + column * TILE, (int)columns,
-                           1, to, (int)columns);
+        if (!rows->tokens)
+            continue;
+        const float *left = unpack(g, rows, of_f ? rows->f : rows->x, tile.row, tile.room);
+        const float *right =
+            unpack(g, rows, rows->x, tile.column, tile.room + rows->tokens * (size_t)high);
+        g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_TRANS, BY_BLAS_NO_TRANS, high, wide,
+                       (int)rows->tokens, 1, left, rows->halved ? high : (int)columns, right,
+                       rows->halved ? wide : (int)columns, 1, to, (int)columns);
     }
 }
 
-static void gather_tile(const struct gathering *g, size_t row, size_t column)
+static void gather_tile(const struct gathering *g, struct tile tile)
 {
     struct by_llm_inputs *inputs = g->inputs;
-    if (row <= column && inputs->held) {
-        add_tile(g, row, column, 0, g->held, false, inputs->others);
-        add_tile(g, row, column, g->held, g->count, false, inputs->held);
-    } else if (row <= column) {
-        add_tile(g, row, column, 0, g->count, false, inputs->gram);
+    if (tile.row <= tile.column && inputs->held) {
+        add_tile(g, tile, 0, g->held, false, inputs->others);
+        add_tile(g, tile, g->held, g->count, false, inputs->held);
+    } else if (tile.row <= tile.column) {
+        add_tile(g, tile, 0, g->count, false, inputs->gram);
     }
     if (inputs->drift)
-        add_tile(g, row, column, 0, g->count, true, inputs->drift);
+        add_tile(g, tile, 0, g->count, true, inputs->drift);
 }
 
 static int gather_tiles(void *context, size_t begin, size_t end, unsigned worker,
                         struct baryon_error *err)
 {
     const struct gathering *g = context;
-    (void)worker, (void)err;
-    for (size_t i = begin; i < end; i++)
-        gather_tile(g, i / g->side, i % g->side);
+    struct tile tile = {.room = NULL};
+    (void)worker;
+    if (g->most && !(tile.room = by_alloc(2 * TILE * g->most, sizeof *tile.room, err)))
+        return -1;
+    for (size_t i = begin; i < end; i++) {
+        tile.row = i / g->side;
+        tile.column = i % g->side;
+        gather_tile(g, tile);
+    }
+    by_free(tile.room);
     return 0;
 }
 
@@ -98,6 +127,12 @@ static void finish_drift(struct by_llm_inputs *inputs)
 
 /* --- Columns --- */
 
+static float kept_number(const struct by_llm_input_rows *rows, size_t at)
+{
+    return rows->halved ? by_bf16_to_f32_one(((const uint16_t *)rows->x)[at])
+                        : ((const float *)rows->x)[at];
+}
+
 static int look_at_columns(void *context, size_t begin, size_t end, unsigned worker,
                            struct baryon_error *err)
 {
@@ -107,7 +142,7 @@ static int look_at_columns(void *context, size_t begin, size_t end, unsigned wor
     for (size_t w = 0; w < g->count; w++)
         for (size_t t = 0; t < g->windows[w].tokens; t++)
             for (size_t i = begin; i < end; i++) {
-                const float size = fabsf(g->windows[w].x[t * inputs->columns + i]);
+                const float size = fabsf(kept_number(&g->windows[w], t * inputs->columns + i));
                 inputs->peaks[i] = size > inputs->peaks[i] ? size : inputs->peaks[i];
                 inputs->means[i] += size;
             }
@@ -159,6 +194,8 @@ int by_llm_inputs_gather(struct by_llm_inputs *inputs, size_t columns,
     for (size_t w = 0; w < count; w++) {
         inputs->tokens += windows[w].tokens;
         inputs->held_tokens += w >= held ? windows[w].tokens : 0;
+        if (windows[w].halved && windows[w].tokens > g.most)
+            g.most = windows[w].tokens;
     }
     const bool split = inputs->held_tokens > 0 && inputs->held_tokens < inputs->tokens;
     if (by_blas_open(&g.blas, err) ||

@@ -24,8 +24,9 @@ struct by_llm_inputs {
 
 /* Tokens of a window, [tokens][columns]; f NULL: no drift. */
 struct by_llm_input_rows {
-    const float *x, *f;
+    const void *x, *f; /* floats, or bf16 where the window is halved */
     size_t tokens;
+    bool halved;
 };
 
 /* The windows from `held` on are held out; held = count: none. Refuses values that are not finite.

@@ -133,7 +133,7 @@ static int read_offsets(struct by_stored_tensor *tensor, const struct by_doc_nod
     if (end > room)
         return by_fail(err, BARYON_ERR_INPUT,
                        "data_offsets end at %" PRIu64 ", the file has %" PRIu64
-                       " bytes behind its header",
+                       " bytes after its header",
                        end, room);
     if (by_stored_size(tensor, err))
         return -1;
@@ -254,7 +254,7 @@ static int check_places(struct by_stored_list *list, size_t first, uint64_t room
         return 0;
     return by_fail(err, BARYON_ERR_INPUT,
                    "tensors end at byte %" PRIu64 " of %" PRIu64
-                   " behind the header, must fill the file",
+                   " after the header, must fill the file",
                    end, room);
 }
 

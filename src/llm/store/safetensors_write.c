@@ -256,7 +256,7 @@ static int find_place(struct by_safetensors_writer *writer, size_t tensor, uint6
     char quoted[BY_QUOTE_MAX];
     if (at > writer->shards.bytes[tensor] || size > writer->shards.bytes[tensor] - at ||
         state->done)
-        return by_fail(err, BARYON_ERR_INTERNAL, "bytes put behind the end of tensor %s",
+        return by_fail(err, BARYON_ERR_INTERNAL, "bytes written past the end of tensor %s",
                        by_quote(quoted, writer->plan.tensors[tensor].name));
     *place = state->header + writer->shards.offset[tensor] + at;
     return locked_begin(writer, shard, err);

@@ -61,7 +61,8 @@ int by_safetensors_finish(struct by_safetensors_writer *writer, struct baryon_er
 void by_safetensors_abort(struct by_safetensors_writer *writer);
 
 /* Names in OUT.part while it grows. */
-#define BY_PART_SUFFIX  ".part"
-#define BY_PART_JOURNAL ".baryon-shards"
+#define BY_PART_SUFFIX   ".part"
+#define BY_PART_JOURNAL  ".baryon-shards"
+#define BY_LAYER_JOURNAL ".baryon-layers" /* of whoever solves layers */
 
 #endif

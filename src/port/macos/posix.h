@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <xlocale.h>
 
+#undef DOMAIN /* of <math.h>, by whose name the tables of operators call theirs */
+
 /* --- Files --- */
 
 #define st_mtim st_mtimespec
