@@ -72,8 +72,8 @@ EXTRA_CFLAGS ?= -include src/port/windows/posix.h -isystem src/port/windows/incl
             -D__USE_MINGW_ANSI_STDIO=1 -D_WIN32_WINNT=0x0A00 -DYAML_DECLARE_STATIC -Wa,-muse-unaligned-vector-move \
             -D_stdcall=__stdcall \
             -Wno-format -Wno-format-extra-args -Wno-float-conversion -Wno-shadow
-# The same sources give the same bytes.
-LDFLAGS  ?= -Wl,--no-insert-timestamp
+# The same sources give the same bytes: no time, and no address out of the path of the file.
+LDFLAGS  ?= -Wl,--no-insert-timestamp,--disable-auto-image-base
 # Warnings about the code are those of the build for Linux: here headers differ.
 WERROR   ?=
 FAST_LINK :=

@@ -1,6 +1,7 @@
 /* baryon llm auto: bits for each layer of a language model, under a budget. */
 #include "base/file.h"
 #include "cli/llm_quant.h"
+#include "report/html/html.h"
 #include "settings/llm_auto.h"
 
 #include <math.h>
@@ -40,7 +41,12 @@ static void show_stage(void *context, const char *stage, size_t done, size_t all
 
 static void write_result(struct by_str *text, const struct job *job)
 {
-    by_llm_auto_json(&job->result, job->cli->operands[0], job->settings->writing.out, text);
+    struct by_str repeat;
+    by_str_init(&repeat);
+    by_llm_say_repeat(job->cli, &repeat);
+    by_llm_auto_json(&job->result, job->cli->operands[0], job->settings->writing.out,
+                     by_str_text(&repeat), text);
+    by_str_release(&repeat);
 }
 
 static int save_report(const struct job *job, struct baryon_error *err)
@@ -52,7 +58,7 @@ static int save_report(const struct job *job, struct baryon_error *err)
     write_result(&text, job);
     int status = by_str_error(&text, err);
     if (!status)
-        status = by_write_file(job->settings->report, text.text, text.size, 0, err);
+        status = by_report_write(job->settings->report, &text, 0, err);
     by_str_release(&text);
     return status;
 }

@@ -10,11 +10,16 @@ static int run_llm_quantize(struct by_cli *cli, const void *given, struct baryon
     if (by_llm_quantize_take(&cli->config, settings, &options, err) ||
         (!options.dry_run && by_llm_writing_check(&settings->writing, err)))
         return -1;
+    struct by_str repeat;
+    by_str_init(&repeat);
+    by_llm_say_repeat(cli, &repeat);
+    options.repeat = by_str_text(&repeat);
     options.progress = by_llm_show_layer;
     options.context = &show;
     const int status =
         by_llm_quantize(cli->operands[0], settings->writing.out, &options, &cli->log, &result, err);
     by_llm_show_end(&show);
+    by_str_release(&repeat);
     if (status)
         return -1;
     const bool searched = !options.quark && options.search == BY_LLM_SEARCH_MSE;

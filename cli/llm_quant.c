@@ -3,6 +3,7 @@
 
 #include "base/decibels.h"
 #include "base/json.h"
+#include "report/report.h"
 
 static double bits(const struct by_llm_quantized *result)
 {
@@ -63,6 +64,12 @@ static void tell_solved(struct by_cli *cli, const struct by_llm_quantized *resul
     if (result->unreached)
         by_out_printf(&cli->out, BY_PLAIN, "%s layers of experts no token came to: nearest\n",
                       by_count_text(result->unreached, count, sizeof count));
+}
+
+void by_llm_say_repeat(const struct by_cli *cli, struct by_str *text)
+{
+    by_str_printf(text, "baryon %s ", cli->command->name);
+    by_report_say_command(cli->words, cli->word_count, text);
 }
 
 void by_llm_show_layer(void *context, size_t done, size_t all)

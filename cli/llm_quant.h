@@ -22,4 +22,7 @@ struct by_llm_show {
 void by_llm_show_layer(void *context, size_t done, size_t all);
 void by_llm_show_end(struct by_llm_show *show);
 
+/* The command as it was given, for a report. */
+void by_llm_say_repeat(const struct by_cli *cli, struct by_str *text);
+
 #endif

@@ -87,7 +87,7 @@ def slugs():
 
 def breakable(text):
     """HTML of code or a name: lines end between words and parts of names, not behind the dashes of an option."""
-    return "<wbr>".join(map(html.escape, re.split(r"(?<= )|(?<=\w[-._/=,:])(?=\w)|(?<=[a-z])(?=[A-Z])", text)))
+    return "<wbr>".join(map(html.escape, re.split(r"(?<= )|(?<=[,;])(?=\S)|(?<=\w[-._/=:])(?=\w)|(?<=[a-z])(?=[A-Z])", text)))
 
 
 def prose(text):

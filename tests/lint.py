@@ -38,7 +38,8 @@ LAYERS = {
     "llm/layout": "base array dtype llm/ggml llm/store llm/family llm/scheme",
     "llm/decoder": "base llm/family llm/layout llm/scheme",
     "llm/solve": "base array solve llm/ggml llm/gguf_solve llm/scheme",
-    "llm": "base array solve llm/store llm/ggml llm/family llm/scheme llm/layout llm/text llm/decoder llm/solve",
+    "report/html": "base",
+    "llm": "base array report/html solve llm/store llm/ggml llm/family llm/scheme llm/layout llm/text llm/decoder llm/solve",
     "llm/auto": "base solve llm/gguf_solve llm/layout llm",
     "ir": "base array",
     "onnx": "base ir",
@@ -66,7 +67,6 @@ LAYERS = {
     "settings": "base ir engine input calib llm llm/auto llm/export config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
-    "report/html": "base",
     "report": "base array ir report/html input stats quant metric trial sensitivity evaluate quality settings/recipe",
     "search": "base ir onnx engine input dtype stats pass calib quant preset config calibrate trial"
     " quantize evaluate settings settings/recipe",

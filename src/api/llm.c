@@ -229,7 +229,7 @@ static int run_auto(struct job *job, const char *model, const char *out,
     by_str_init(&text);
     int status = by_llm_auto(model, out, options, &job->log.log, &result, err);
     if (!status) {
-        by_llm_auto_json(&result, model, out, &text);
+        by_llm_auto_json(&result, model, out, NULL, &text);
         status = give_text(&text, json, size, err);
     }
     if (!status)

@@ -199,7 +199,9 @@ static int run_stage(struct by_llm_streams *streams, enum by_decoder_input stage
                        enter_input(streams, &streams->rounded, stage + 1, err)
                    ? -1
                    : 0;
-    return by_llm_streams_solve(streams, stage, err) ||
+    const struct by_llm_calibrated *job = streams->job;
+    const bool known = job->look && job->known && job->known(job->context, streams->layer);
+    return (!known && by_llm_streams_solve(streams, stage, err)) ||
                    enter_input(streams, &streams->rounded, stage + 1, err)
                ? -1
                : 0;

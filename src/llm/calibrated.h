@@ -44,6 +44,7 @@ struct by_llm_calibrated {
      * is put and there is no journal. NULL: linears are solved. */
     int (*look)(void *context, const struct by_llm_sharing *sharing,
                 const struct by_llm_inputs *inputs, struct baryon_error *err);
+    bool (*known)(void *context, size_t layer); /* a layer that need not be looked at; or NULL */
     int (*looked)(void *context, size_t layer, struct baryon_error *err); /* at all of a layer */
     const char *journal; /* path of the records, beside the output */
     struct by_llm_quantized *result;

@@ -30,6 +30,7 @@ struct by_llm_convert {
     size_t rule_count;
     uint64_t shard_bytes;                 /* of a file; 0: the default of safetensors, one GGUF */
     struct by_llm_importance *importance; /* towards GGUF; NULL: all columns count the same */
+    const char *repeat;                   /* the command that a report has; NULL: not known */
     const char *report;                   /* towards GGUF, a file in JSON; NULL: none */
     const struct by_convert_solve *solve; /* towards GGUF, see convert_internal.h; NULL */
     unsigned threads;                     /* 0: all */

@@ -36,6 +36,39 @@ int by_llm_output_open(struct by_llm_output *output, const char *path, uint64_t 
     return by_safetensors_create(&output->writer, &plan, err);
 }
 
+/* --- Memory --- */
+
+/* Small blocks are quick to get, and of large ones none lies idle. */
+#define ROOM_LEAST ((size_t)1 << 20)
+#define ROOM_MOST  ((size_t)32 << 20)
+
+uint8_t *by_llm_output_room(struct by_llm_output *output, size_t size, struct baryon_error *err)
+{
+    for (size_t i = 0; i < BY_LLM_FIELDS_MAX; i++) {
+        struct by_llm_room *room = &output->rooms[i];
+        if (!room->bytes || size > room->size || size < room->size / 4)
+            continue;
+        uint8_t *bytes = room->bytes;
+        room->bytes = NULL;
+        memset(bytes, 0, size);
+        return bytes;
+    }
+    uint8_t *bytes = by_alloc_zero(size, 1, err);
+    if (bytes)
+        by_spread(bytes, size);
+    return bytes;
+}
+
+static void keep_room(struct by_llm_output *output, uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; size >= ROOM_LEAST && size <= ROOM_MOST && i < BY_LLM_FIELDS_MAX; i++)
+        if (!output->rooms[i].bytes) {
+            output->rooms[i] = (struct by_llm_room){bytes, size};
+            return;
+        }
+    by_free(bytes);
+}
+
 /* --- The thread --- */
 
 static void bundle_free(struct by_llm_bundle *bundle)
@@ -57,7 +90,6 @@ static void *write_bundle(void *argument)
     if (bundle->copied)
         output->status = by_safetensors_copy(output->writer, bundle->first, bundle->checkpoint,
                                              bundle->copied, &output->error);
-    bundle_free(bundle);
     by_safetensors_push(output->writer);
     return NULL;
 }
@@ -68,6 +100,9 @@ int by_llm_output_wait(struct by_llm_output *output, struct baryon_error *err)
         return 0;
     pthread_join(output->thread, NULL);
     output->busy = false;
+    for (size_t i = 0; i < output->bundle.count; i++)
+        keep_room(output, output->bundle.bytes[i], output->bundle.sizes[i]);
+    output->bundle.count = 0;
     if (output->status && err)
         *err = output->error;
     return output->status;
@@ -103,6 +138,8 @@ int by_llm_output_copy(struct by_llm_output *output, size_t tensor,
 void by_llm_output_close(struct by_llm_output *output)
 {
     by_llm_output_wait(output, NULL);
+    for (size_t i = 0; i < BY_LLM_FIELDS_MAX; i++)
+        by_free(output->rooms[i].bytes);
     by_safetensors_abort(output->writer);
     output->writer = NULL;
 }

@@ -21,6 +21,12 @@ struct by_llm_bundle {
     const struct by_stored_tensor *copied;  /* instead of bytes; NULL: none */
 };
 
+/* Memory of a bundle that was written, for the next one: its pages need not be given again. */
+struct by_llm_room {
+    uint8_t *bytes; /* NULL: none */
+    size_t size;
+};
+
 struct by_llm_output {
     struct by_safetensors_writer *writer;
     struct by_new_tensor *tensors;
@@ -28,6 +34,7 @@ struct by_llm_output {
     pthread_t thread; /* that writes `bundle` */
     bool busy;
     struct by_llm_bundle bundle;
+    struct by_llm_room rooms[BY_LLM_FIELDS_MAX];
     int status;
     struct baryon_error error;
 };
@@ -38,6 +45,8 @@ int by_llm_output_declare(struct by_llm_output *output, struct by_arena *arena, 
                           struct baryon_error *err);
 int by_llm_output_open(struct by_llm_output *output, const char *path, uint64_t shard_bytes,
                        struct by_hash128 key, struct baryon_error *err);
+/* Zeros for a bundle; by_free() where it is not put. NULL when memory ends. */
+uint8_t *by_llm_output_room(struct by_llm_output *output, size_t size, struct baryon_error *err);
 /* Takes over the bytes of the bundle, also when it fails. */
 int by_llm_output_put(struct by_llm_output *output, const struct by_llm_bundle *bundle,
                       struct baryon_error *err);

@@ -112,9 +112,8 @@ static int quantize_item(struct job *job, struct by_llm_item *item, size_t first
         if (by_llm_field_in_rows(&item->fields.at[i]))
             continue;
         bundle.sizes[i] = item->fields.at[i].bytes;
-        bundle.bytes[i] = by_alloc_zero(bundle.sizes[i], 1, err);
+        bundle.bytes[i] = by_llm_output_room(&job->output, bundle.sizes[i], err);
         failed = bundle.bytes[i] ? 0 : -1;
-        by_spread(bundle.bytes[i], bundle.sizes[i]);
     }
     if (!failed)
         failed = by_llm_item_quantize(&job->plan, &job->opened.source, item, job->options,

@@ -27,7 +27,8 @@ struct by_llm_quantize_options {
     const char *linears; /* pattern of layers to quantize; NULL: by their names' parts */
     int64_t group_size;  /* 0: the scheme's */
     enum by_llm_stacks stacks;
-    const char *report;     /* a file in JSON; NULL: none */
+    const char *report;     /* a file in JSON, or a page that ends in .html; NULL: none */
+    const char *repeat;     /* the command that the report has; NULL: not known */
     const char *importance; /* a file of an importance matrix, for layout gguf; NULL: none */
     enum by_llm_search search;
     bool quark; /* Quark 0.13's arithmetic */

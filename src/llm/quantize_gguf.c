@@ -80,6 +80,7 @@ int by_llm_quantize_gguf(const char *in, const char *out,
                                      .shard_bytes = options->shard_size,
                                      .threads = options->threads,
                                      .dry_run = options->dry_run,
+                                     .repeat = options->repeat,
                                      .report = options->report};
     struct by_llm_calibrated_gguf calibrated = {options, log, result, NULL};
     const struct by_convert_solve solve = {by_llm_calibrated_gguf_open, by_llm_calibrated_gguf_run,

@@ -2,14 +2,19 @@
 #include "llm/report.h"
 
 #include "base/decibels.h"
-#include "base/file.h"
+#include "report/html/html.h"
 
-void by_llm_report_head(struct by_json *json, const char *in, const char *out, const char *layout,
+void by_llm_report_head(struct by_json *json, const struct by_llm_ran *ran, const char *layout,
                         const char *scheme, const char *search)
 {
+    by_json_int(json, "report", 1);
+    by_json_text(json, "command", ran->command ? ran->command : "llm quantize");
     by_json_text(json, "version", baryon_version());
-    by_json_text(json, "model", in);
-    by_json_text(json, "folder", out);
+    by_json_text(json, "model", ran->in);
+    by_json_text(json, "folder", ran->out);
+    by_json_text(json, "file", ran->out);
+    if (ran->repeat)
+        by_json_text(json, "repeat", ran->repeat);
     by_json_text(json, "layout", layout);
     by_json_text(json, "scheme", scheme);
     if (search)
@@ -38,6 +43,57 @@ void by_llm_report_errors(struct by_json *json, double energy, double error, con
         by_json_null(json, "gain_db");
 }
 
+void by_llm_outcome_add(struct by_llm_outcome *outcome, double values, double bits,
+                        const struct by_llm_item *item, double energy, double error)
+{
+    outcome->layers++;
+    outcome->values += values;
+    outcome->bits += values * bits;
+    if (!item) {
+        outcome->energy += energy;
+        outcome->error += error;
+        return;
+    }
+    if (item->resumed || !item->tokens)
+        return;
+    outcome->solved++;
+    outcome->nearest += item->output.nearest;
+    outcome->output += item->output.solved;
+    outcome->held_out = item->output.held_out;
+}
+
+static void say_outcome(const struct by_llm_outcome *outcome, struct by_str *text)
+{
+    const double solved = (double)outcome->solved;
+    by_plural(text, outcome->layers, "weight");
+    by_str_puts(text, outcome->layers == 1 ? " has" : " have");
+    by_str_printf(text, " %.2f bits in the mean",
+                  outcome->values > 0 ? outcome->bits / outcome->values : 0);
+    if (outcome->solved)
+        by_str_printf(text, "; the error of outputs is %.2f %% on %s, %.2f %% with nearest levels",
+                      100 * outcome->output / solved,
+                      outcome->held_out ? "held-out windows" : "the same windows",
+                      100 * outcome->nearest / solved);
+    else if (outcome->energy > 0)
+        by_str_printf(text, "; they have a SQNR of %.1f dB",
+                      by_decibels(outcome->energy, outcome->error));
+    by_str_puts(text, ".");
+}
+
+void by_llm_report_outcome(struct by_json *json, const struct by_llm_outcome *outcome)
+{
+    struct by_str text;
+    by_str_init(&text);
+    say_outcome(outcome, &text);
+    if (outcome->values > 0)
+        by_json_double(json, "bits_per_weight", outcome->bits / outcome->values);
+    by_json_open(json, "outcome", '{');
+    by_json_text(json, "text", by_str_text(&text));
+    by_json_close(json, '}');
+    json->out->failed |= text.failed;
+    by_str_release(&text);
+}
+
 static void write_errors(struct by_json *json, const struct by_llm_item *item, bool searched)
 {
     const struct by_llm_errors *sums = &item->sums;
@@ -61,7 +117,8 @@ void by_llm_report_solved(struct by_json *json, const struct by_llm_item *item)
     by_json_double(json, "output_error", item->output.solved);
 }
 
-static void write_item(struct by_json *json, const struct by_llm_item *item, bool searched)
+static void write_item(struct by_json *json, const struct by_llm_item *item, bool searched,
+                       struct by_llm_outcome *outcome)
 {
     const struct by_llm_weight *weight = item->weight;
     const double values = (double)weight->rows * (double)weight->columns;
@@ -79,6 +136,8 @@ static void write_item(struct by_json *json, const struct by_llm_item *item, boo
         by_json_int(json, "group_size",
                     item->scheme->weight.grain == BY_LLM_GROUP ? (int64_t)item->tensor.group : 0);
         by_json_double(json, "bits", 8 * (double)bytes / values);
+        by_llm_outcome_add(outcome, values, 8 * (double)bytes / values, item->method ? item : NULL,
+                           item->sums.energy, item->sums.error);
         by_json_bool(json, "resumed", item->resumed);
         if (item->method)
             by_llm_report_solved(json, item);
@@ -93,20 +152,23 @@ static void write_report(struct by_json *json, const struct by_llm_plan *plan, c
                          const char *out, const struct by_llm_quantize_options *options)
 {
     const bool searched = !options->quark && options->search == BY_LLM_SEARCH_MSE;
+    const struct by_llm_ran ran = {NULL, options->repeat, in, out};
+    struct by_llm_outcome outcome = {0};
     by_json_open(json, NULL, '{');
-    by_llm_report_head(json, in, out, plan->layout->name, plan->schemes[0]->name,
+    by_llm_report_head(json, &ran, plan->layout->name, plan->schemes[0]->name,
                        searched ? "mse" : "minmax");
     by_json_open(json, "weights", '[');
     for (size_t i = 0; i < plan->count; i++)
-        write_item(json, &plan->items[i], searched);
+        write_item(json, &plan->items[i], searched, &outcome);
     by_json_close(json, ']');
+    by_llm_report_outcome(json, &outcome);
     by_json_close(json, '}');
 }
 
 int by_llm_report_write(const char *path, struct by_str *text, struct baryon_error *err)
 {
     by_str_puts(text, "\n");
-    return by_str_error(text, err) || by_write_file(path, text->text, text->size, 0, err) ? -1 : 0;
+    return by_str_error(text, err) || by_report_write(path, text, 0, err) ? -1 : 0;
 }
 
 int by_llm_report(const struct by_llm_plan *plan, const char *in, const char *out,

@@ -30,7 +30,17 @@ static void write_name(struct by_json *json, const struct by_made_tensor *made, 
     by_llm_report_shape(json, made->dims + skip, made->rank - skip);
 }
 
-static void write_blocks(struct by_json *json, const struct place *place)
+/* Of a part. */
+static double values_of(const struct by_made_tensor *made)
+{
+    double values = 1;
+    for (size_t i = made->part_count > 1; i < made->rank; i++)
+        values *= (double)made->dims[i];
+    return values;
+}
+
+static void write_blocks(struct by_json *json, const struct place *place,
+                         struct by_llm_outcome *outcome)
 {
     const struct by_made_tensor *made = &place->run->made.at[place->tensor];
     const struct by_made_fate *fate = &place->run->fates[place->tensor];
@@ -41,6 +51,9 @@ static void write_blocks(struct by_json *json, const struct place *place)
         by_json_text(json, "wanted", fate->wanted->name);
     by_json_int(json, "group_size", made->type->block);
     by_json_double(json, "bits", by_ggml_bits_per_weight(made->type));
+    by_llm_outcome_add(outcome, values_of(made), by_ggml_bits_per_weight(made->type),
+                       solved ? item : NULL, fate->errors[place->part].energy,
+                       fate->errors[place->part].error);
     by_json_bool(json, "importance", made->importance != NULL);
     by_json_bool(json, "resumed", fate->resumed || (solved && item->resumed));
     if (solved)
@@ -61,13 +74,14 @@ static const char *reason_of(const struct by_made_fate *fate)
                                      : "the scheme has no blocks";
 }
 
-static void write_part(struct by_json *json, const struct place *place)
+static void write_part(struct by_json *json, const struct place *place,
+                       struct by_llm_outcome *outcome)
 {
     const struct by_made_tensor *made = &place->run->made.at[place->tensor];
     by_json_open(json, NULL, '{');
     write_name(json, made, place->part);
     if (made->type->block > 1) {
-        write_blocks(json, place);
+        write_blocks(json, place, outcome);
     } else {
         by_json_null(json, "scheme");
         by_json_text(json, "type", made->type->name);
@@ -79,16 +93,18 @@ static void write_part(struct by_json *json, const struct place *place)
 static void write_gguf_report(struct by_json *json, const struct by_convert_run *run)
 {
     const struct by_llm_convert *options = run->options;
+    const struct by_llm_ran ran = {NULL, options->repeat, options->in, options->out};
+    struct by_llm_outcome outcome = {0};
     by_json_open(json, NULL, '{');
-    by_llm_report_head(json, options->in, options->out, "gguf",
-                       options->type ? options->type : "bf16", NULL);
+    by_llm_report_head(json, &ran, "gguf", options->type ? options->type : "bf16", NULL);
     if (options->importance)
         by_json_text(json, "importance", options->importance->path);
     by_json_open(json, "weights", '[');
     for (size_t i = 0; i < run->made.count; i++)
         for (size_t part = 0; !part || part < run->made.at[i].part_count; part++)
-            write_part(json, &(struct place){run, i, part});
+            write_part(json, &(struct place){run, i, part}, &outcome);
     by_json_close(json, ']');
+    by_llm_report_outcome(json, &outcome);
     by_json_close(json, '}');
 }
 

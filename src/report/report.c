@@ -137,31 +137,10 @@ void by_report_end(struct by_json *json)
     by_str_puts(json->out, "\n");
 }
 
-static bool is_page(const char *path)
-{
-    const char *end = strrchr(path, '.');
-    return end && (!strcasecmp(end, ".html") || !strcasecmp(end, ".htm"));
-}
-
-static int save_page(const char *path, const struct by_str *json, unsigned flags,
-                     struct baryon_error *err)
-{
-    struct by_str html;
-    by_str_init(&html);
-    int status = by_report_html(by_str_text(json), json->size, &html, err);
-    if (status == 0)
-        status = by_str_error(&html, err);
-    if (status == 0)
-        status = by_write_file(path, by_str_text(&html), html.size, flags, err);
-    by_str_release(&html);
-    return status;
-}
-
 int by_report_save(const char *path, const struct by_str *json, unsigned flags,
                    struct baryon_error *err)
 {
     if (by_str_error(json, err) < 0)
         return -1;
-    return is_page(path) ? save_page(path, json, flags, err)
-                         : by_write_file(path, by_str_text(json), json->size, flags, err);
+    return by_report_write(path, json, flags, err);
 }

@@ -180,8 +180,9 @@ static const struct by_option quantize_rows[] = {
      .not_in_files = BY_NAMES_OUTPUT,
      .arg = "FILE",
      .offset = QUANTIZE(report),
-     .help = "Write scheme, bits, error, gain of the search and time of each weight to FILE, as "
-             "JSON"},
+     .help =
+         "Write scheme, bits, error, gain of the search and time of each weight to FILE: a page "
+         "to open in a browser if it ends in .html, else JSON"},
     {.name = "importance",
      .type = BY_OPT_TEXT,
      .arg = "FILE",

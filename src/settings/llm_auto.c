@@ -143,7 +143,9 @@ static const struct by_option rows[] = {
      .not_in_files = BY_NAMES_OUTPUT,
      .arg = "FILE",
      .offset = AUTO(report),
-     .help = "Write the types of all layers, predictions and measurements to FILE, as JSON"},
+     .help =
+         "Write the types of all layers, predictions and measurements to FILE: a page to open in "
+         "a browser if it ends in .html, else JSON"},
 };
 
 const struct by_option_group by_llm_auto_group = BY_OPTION_GROUP("Search options", rows);

@@ -267,6 +267,35 @@ def check_changed_type(folder):
             yield "other bytes than those of a run in one go"
 
 
+def check_search(folder):
+    """A search that was killed goes on behind the layers that it has looked at; with other options it does not."""
+    model = folder / "gemma3"
+    given = ("--text", "learn", "--length", LENGTH, "--windows", WINDOWS, "--judge-windows", 2, "--no-uniform")
+    baryon(folder, "llm", "auto", model, "-o", "search-whole", "--bits", 9, *given)
+    for bits, goes_on in ((9, True), (7, False)):
+        arguments = [str(BARYON), "llm", "auto", str(model), "-o", "search", "--bits", "9", *map(str, given)]
+        running = subprocess.Popen(arguments, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        part = folder / "search.search.part"
+        while running.poll() is None and not (part.exists() and part.stat().st_size > 500):
+            time.sleep(0.0002)
+        running.send_signal(signal.SIGKILL)
+        running.communicate()
+        kept = part.exists()
+        shutil.rmtree(folder / "search", ignore_errors=True)
+        types = () if goes_on else ("--types", "int8_wo_per_channel,uint4_wo_per_channel")
+        arguments[arguments.index("9")] = str(bits)
+        done = subprocess.run([*arguments, *types], cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            yield f"{bits} bits: {done.stderr}"
+        if ("an earlier search has looked at" in done.stderr) != (goes_on and kept):
+            yield f"{bits} bits, kept {kept}: {done.stderr}"
+        if goes_on and digest(folder / "search") != digest(folder / "search-whole"):
+            yield "other bytes than those of a search in one go"
+        if part.exists():
+            yield "the record of the search is still there"
+        shutil.rmtree(folder / "search", ignore_errors=True)
+
+
 def main():
     passed, failed = 0, 0
     with tempfile.TemporaryDirectory() as name:
@@ -275,7 +304,8 @@ def main():
         for family in FAMILIES:
             make(folder, family)
         for check in (check_minimum, check_families, check_schemes, check_threads, check_layouts, check_gguf,
-                      check_stream_type, check_resume, check_changed_type):
+                      check_stream_type, check_resume, check_changed_type,
+                      check_search):
             wrong = list(check(folder))
             for line in wrong:
                 print(f"{check.__name__[6:]}: {line}")

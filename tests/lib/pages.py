@@ -125,7 +125,7 @@ def pictures(path):
 
 def texts(path):
     path.mkdir()
-    (path / "a.txt").write_text("The quick brown fox jumps over the lazy dog. " * 32)
+    (path / "a.txt").write_text("The quick brown fox jumps over the lazy dog. " * 40)
 
 
 def arrays(path):

@@ -234,6 +234,37 @@ class Pages(unittest.TestCase):
         self.assertTrue(all(tensors[i]["alone_db"] < 35 for i in page.value(NAMES)))
         self.assertGreater(len(page.value(NAMES)), 3)
 
+    def test_weights_of_language_models(self):
+        rows = self.reports["llm"]["weights"]
+        page, names = self.open("llm"), NAMES.replace("#table", "#linears")
+        page.click("#linears .more button:last-child")
+        found = [rows[i].get("output_error") for i in page.value(names)]
+        known = [value for value in found if value is not None]
+        self.assertEqual(known, sorted((row["output_error"] for row in rows if "output_error" in row), reverse=True))
+        self.assertEqual(found[len(known) :], [None] * (len(rows) - len(known)))
+        page.write("#linears input[type=search]", "layers.7.")
+        self.assertEqual({rows[i]["name"].split(".")[2] for i in page.value(names)}, {"7"})
+        page.value("(() => { const one = document.querySelectorAll('#linears .filters select')[1]; one.value = 'fp8'; one.dispatchEvent(new Event('change')); })()")
+        self.assertEqual([rows[i]["name"] for i in page.value(names)], ["model.layers.7.mlp.down_proj.weight"])
+        page.click("#linears tr[data-row] button")
+        page.settle()
+        self.assertIn("With nearest levels", page.value("document.querySelector('#linears .details').textContent"))
+        self.assertEqual(page.value("document.querySelectorAll('#decoder tbody tr').length"), 30)
+        self.assertEqual(page.value("document.title").count("owned"), 0)
+
+    def test_search_for_bits(self):
+        report = self.reports["llm-auto"]
+        page, names = self.open("llm-auto"), NAMES.replace("#table", "#linears")
+        found = [report["linears"][i]["predicted_kl"] for i in page.value(names)]
+        self.assertEqual(found, sorted((row["predicted_kl"] for row in report["linears"]), reverse=True)[: len(found)])
+        said = page.value("document.querySelector('.figures').textContent")
+        for part in ("0.0123", "0.0321 with one type", "25.1", "the float model 24.2"):
+            self.assertIn(part, said)
+        widths = page.value("[...document.querySelectorAll('#decoder .fill')].map((one) => one.getBoundingClientRect().width)")
+        greatest = max(report["layers_kl"])
+        for width, kl in zip(widths, report["layers_kl"], strict=True):
+            self.assertAlmostEqual(width / max(widths), kl / greatest, delta=0.02)
+
     def test_layers_and_tensors(self):
         page = self.open("small")
         page.click("#table [data-kind=layers]")

@@ -1,6 +1,6 @@
 """Makes reports as JSON for the tests of the page: of a small network, of 5,000 layers, of hostile names.
 
-    made.py small|large|hostile >report.json
+    made.py small|large|hostile|llm|llm-auto >report.json
 """
 
 import base64
@@ -180,7 +180,47 @@ def hostile():
     return made
 
 
-MADE = {"small": report, "large": lambda: report(5000), "hostile": hostile}
+LINEARS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
+
+
+def weights(layers=30):
+    """What `llm quantize --text` reports: layers of a decoder, an embedding, hostile names behind them."""
+    rng, rows = random.Random(5), []
+    rows.append({"name": "model.embed_tokens.weight", "shape": [256, 64], "scheme": None, "reason": "no linear layer"})
+    for layer in range(layers):
+        for linear in LINEARS:
+            wide, error = "mlp" in linear, rng.uniform(0.001, 0.05)
+            rows.append({
+                "name": f"model.layers.{layer}.{linear}.weight", "shape": [192 if wide else 64, 64],
+                "scheme": "fp8" if linear.endswith("down_proj") else "int4_wo_64", "group_size": 64,
+                "bits": 8.0 if linear.endswith("down_proj") else 4.25, "resumed": False, "method": "descent",
+                "tokens": 4096, "output_error": error, "nearest_output_error": 2 * error, "seconds": 0.1,
+            })  # fmt: skip
+    rows += [{"name": name, "shape": [2, 2], "scheme": name, "bits": 4, "reason": name} for name in HOSTILE]
+    return {
+        "report": 1, "command": "llm quantize", "version": "0.1.0", "model": "m", "folder": "q", "file": "q",
+        "repeat": "baryon llm quantize m -o q --text t", "layout": "quark", "scheme": "int4_wo_64", "weights": rows,
+        "bits_per_weight": 5.25, "outcome": {"text": "180 weights have 5.25 bits in the mean."},
+    }  # fmt: skip
+
+
+def bits_search(layers=30):
+    """What `llm auto` reports."""
+    rng = random.Random(6)
+    linears = [
+        {"layer": f"model.layers.{layer}.{linear}", "type": rng.choice(("int4_wo_64", "fp8")), "bits_per_weight": 4.25,
+         "predicted_kl": rng.uniform(1e-5, 1e-2), "kl_by_choice": [0.1, None]} for layer in range(layers) for linear in LINEARS
+    ]  # fmt: skip
+    measured = {"bits_per_weight": 4.25, "kl": 0.0123, "kl_error": 0.0004, "perplexity": 25.1, "same_top": 0.91}
+    return {
+        "report": 1, "command": "llm auto", "version": "0.1.0", "model": "m", "file": "q", "linear_weights": 9,
+        "outcome": {"text": "It has 4.25 bits.", "goal": "met"}, "reference_perplexity": 24.2, "bits_per_weight": 4.25,
+        "chosen": measured, "uniform": {**measured, "type": "int4_wo_64", "kl": 0.0321}, "linears": linears,
+        "layers_kl": [rng.uniform(1e-5, 1e-2) for _ in range(layers)], "candidates": ["int4_wo_64", "fp8"],
+    }  # fmt: skip
+
+
+MADE = {"small": report, "llm": weights, "llm-auto": bits_search, "large": lambda: report(5000), "hostile": hostile}
 
 if __name__ == "__main__":
     json.dump(MADE[sys.argv[1]](), sys.stdout, ensure_ascii=sys.argv[1] != "hostile")

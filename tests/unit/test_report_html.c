@@ -33,6 +33,35 @@ static size_t count_of(const struct by_str *text, const char *part)
     return count;
 }
 
+/* --- Language models --- */
+
+static void test_linears(void **state)
+{
+    (void)state;
+    struct by_str html = page_of(
+        "{" HEAD ",\"weights\":[{\"name\":\"a.layers.0.q.weight\",\"shape\":[4,2],\"scheme\":\"x\","
+        "\"bits\":4,\"output_error\":0.02},{\"name\":\"a.layers.0.k.weight\",\"shape\":[4,4],"
+        "\"scheme\":\"y\",\"bits\":7,\"output_error\":0.04},{\"name\":\"a.layers.2.q.weight\","
+        "\"shape\":[2,2],\"scheme\":\"x\",\"bits\":4,\"output_error\":null},"
+        "{\"name\":\"<i>.99999999999999999999.w\",\"scheme\":null,\"bits\":3}]}");
+    /* Bits are a mean over weights, errors one over linears; layer 1 has none. */
+    assert_int_equal(count_of(&html, "<th scope=\"row\">0</th><td class=\"number\">6</td>"
+                                     "<td class=\"number\">3"),
+                     1);
+    assert_int_equal(count_of(&html, "<th scope=\"row\">1</th>"), 0);
+    assert_int_equal(count_of(&html, "<th scope=\"row\">2</th><td class=\"number\">4</td>"), 1);
+    assert_int_equal(count_of(&html, "<i>"), 0);
+    assert_int_equal(count_of(&html, "as it was</td>"), 1);
+    by_str_release(&html);
+    html = page_of("{" HEAD ",\"linears\":[{\"layer\":\"h.1.q\",\"type\":\"x\",\"bits_per_weight\":"
+                   "4.5,\"predicted_kl\":0.01}],\"layers_kl\":[0.1]}");
+    assert_int_equal(count_of(&html, "<th scope=\"row\">1</th><td class=\"number\">4.5</td>"), 1);
+    by_str_release(&html);
+    html = page_of("{" HEAD ",\"weights\":[{\"name\":\"lm_head\"}]}");
+    assert_int_equal(count_of(&html, "id=\"decoder\""), 0);
+    by_str_release(&html);
+}
+
 /* --- Texts --- */
 
 static void test_text(void **state)
@@ -299,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_linears),
         cmocka_unit_test(test_sentence),
         cmocka_unit_test(test_name_is_cut),
         cmocka_unit_test(test_name_is_cut_between_letters),

@@ -399,7 +399,8 @@ static int run_search(struct by_bits_search *s, struct baryon_error *err)
                                         : find_for_size(s, limit, err)) ||
                    by_bits_try_singles(
                        s, s->options->kl >= 0 ? by_bits_chosen_bytes(s, s->chosen) : limit, err) ||
-                   judge_best(s, err) || list_results(s, err) || leave(s, err)
+                   judge_best(s, err) || list_results(s, err) || leave(s, err) ||
+                   by_bits_record_remove(s, err)
                ? -1
                : 0;
 }

@@ -85,9 +85,9 @@ int by_llm_auto(const char *in, const char *out, const struct by_llm_auto_option
                 struct by_log *log, struct by_llm_auto_result *result, struct baryon_error *err);
 /* BARYON_ERR_GOAL where the goal is missed. */
 int by_llm_auto_judge(const struct by_llm_auto_result *result, struct baryon_error *err);
-/* The whole result, for programs. */
+/* The whole result, for programs and the page of a report. repeat: the command; NULL: not known. */
 void by_llm_auto_json(const struct by_llm_auto_result *result, const char *model, const char *out,
-                      struct by_str *text);
+                      const char *repeat, struct by_str *text);
 void by_llm_auto_release(struct by_llm_auto_result *result);
 
 #endif

@@ -9,11 +9,13 @@
  *   choose.c    types within a size
  *   trial.c     quantizing and measuring
  *   single.c    single types beside it
+ *   record.c    what was found of layers, as a journal
  *   recipe.c    what llm quantize reads
  */
 #ifndef BY_LLM_AUTO_INTERNAL_H
 #define BY_LLM_AUTO_INTERNAL_H
 
+#include "base/journal.h"
 #include "llm/auto/auto.h"
 #include "llm/calibrated.h"
 
@@ -67,7 +69,10 @@ struct by_bits_search {
     size_t probe_type;
     float **rounded; /* [linears]: values in that type, of the layer that is looked at; NULL */
     struct by_bits_probe *probe;
-    size_t *chosen; /* type of each unit */
+    struct by_journal *journal; /* of layers that were looked at; NULL: not open */
+    double *record;             /* room for two */
+    size_t looked;              /* layers that an earlier search has looked at */
+    size_t *chosen;             /* type of each unit */
 };
 
 void by_bits_tell(const struct by_bits_search *s, const char *stage, size_t done, size_t all);
@@ -83,6 +88,12 @@ uint64_t by_bits_bytes_of_type(const struct by_bits_search *s, size_t type);
 double by_bits_bits(const struct by_bits_search *s, uint64_t bytes);
 
 int by_bits_look(struct by_bits_search *s, struct baryon_error *err);
+/* Beside the output, so that an ended search goes on: fills what it knows of the first s->looked
+ * layers; adds one; the file goes when the model is there. */
+int by_bits_record_open(struct by_bits_search *s, struct baryon_error *err);
+int by_bits_record_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err);
+void by_bits_record_close(struct by_bits_search *s);
+int by_bits_record_remove(const struct by_bits_search *s, struct baryon_error *err);
 /* Layers are probed in their order, each when it was looked at. */
 int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err);
 bool by_bits_probe_wants(const struct by_bits_search *s, size_t layer);

@@ -100,15 +100,22 @@ static int look_at_inputs(void *context, const struct by_llm_sharing *sharing,
     return 0;
 }
 
+static bool is_known(void *context, size_t layer)
+{
+    const struct by_bits_search *s = context;
+    return layer < s->looked;
+}
+
 static int probe_looked(void *context, size_t layer, struct baryon_error *err)
 {
     struct by_bits_search *s = context;
-    const int status = by_bits_probe_layer(s, layer, err);
+    const int status = by_bits_probe_layer(s, layer, err) ||
+                       (!is_known(s, layer) && by_bits_record_layer(s, layer, err));
     for (size_t i = 0; i < s->linear_count; i++) {
         by_free(s->rounded[i]);
         s->rounded[i] = NULL;
     }
-    return status;
+    return status ? -1 : 0;
 }
 
 /* Experts without a token have what the others of their kind have in the mean. */
@@ -147,9 +154,10 @@ static int run_through(struct by_bits_search *s, struct baryon_error *err)
     s->calibrated.options = &options;
     s->calibrated.look = look_at_inputs;
     s->calibrated.looked = probe_looked;
+    s->calibrated.known = is_known;
     s->calibrated.context = s;
-    const int status =
-        by_bits_probe_open(s, err) || by_llm_calibrated_run(&s->calibrated, key, err);
+    const int status = by_bits_probe_open(s, err) || by_bits_record_open(s, err) ||
+                       by_llm_calibrated_run(&s->calibrated, key, err);
     s->calibrated.options = &s->quantize;
     return status ? -1 : 0;
 }
@@ -164,6 +172,7 @@ int by_bits_look(struct by_bits_search *s, struct baryon_error *err)
     for (size_t i = 0; i < count; i++)
         s->solved[i] = -1;
     const int status = run_through(s, err);
+    by_bits_record_close(s);
     by_bits_probe_close(s);
     for (size_t i = 0; i < s->linear_count; i++)
         by_free(s->rounded[i]);

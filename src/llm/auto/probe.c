@@ -340,8 +340,9 @@ int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err)
 int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err)
 {
     struct probing *p = &s->probe->probing;
+    const bool wanted = layer >= s->looked && by_bits_probe_wants(s, layer);
     return by_decoder_load(&p->walk, layer, err) ||
-                   (by_bits_probe_wants(s, layer) && probe_kinds(p, layer, s->probe->kept, err)) ||
+                   (wanted && probe_kinds(p, layer, s->probe->kept, err)) ||
                    by_decoder_pass(&p->walk, layer, &p->walk.loaded, err)
                ? -1
                : 0;

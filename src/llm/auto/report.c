@@ -35,7 +35,7 @@ static void write_by_type(struct by_json *json, const double *predicted, size_t 
 
 static void write_layers(struct by_json *json, const struct by_llm_auto_result *result)
 {
-    by_json_open(json, "choices", '[');
+    by_json_open(json, "candidates", '[');
     for (size_t t = 0; t < result->types; t++)
         by_json_text(json, NULL, result->type_names[t]);
     by_json_close(json, ']');
@@ -66,8 +66,29 @@ int by_llm_auto_judge(const struct by_llm_auto_result *result, struct baryon_err
     return by_err_hint(err, "give a greater goal, a greater budget, or other types");
 }
 
+static void write_outcome(struct by_json *json, const struct by_llm_auto_result *result)
+{
+    struct by_str text;
+    by_str_init(&text);
+    by_str_printf(&text, "With %.2f bits a weight the model diverges by %.3g nats a token on ",
+                  result->chosen.bits, result->chosen.kl.mean);
+    by_plural(&text, result->judge_windows, "window");
+    by_str_puts(&text, " that neither rounded nor chose");
+    if (result->uniform)
+        by_str_printf(&text, ", %s alone with %.2f bits by %.3g", result->uniform,
+                      result->single.bits, result->single.kl.mean);
+    by_str_puts(&text, ".");
+    by_json_open(json, "outcome", '{');
+    by_json_text(json, "text", by_str_text(&text));
+    if (result->goal >= 0)
+        by_json_text(json, "goal", result->missed ? "missed" : "met");
+    by_json_close(json, '}');
+    json->out->failed |= text.failed;
+    by_str_release(&text);
+}
+
 void by_llm_auto_json(const struct by_llm_auto_result *result, const char *model, const char *out,
-                      struct by_str *text)
+                      const char *repeat, struct by_str *text)
 {
     struct by_json json;
     by_json_init(&json, text, false);
@@ -77,9 +98,14 @@ void by_llm_auto_json(const struct by_llm_auto_result *result, const char *model
     by_json_text(&json, "version", baryon_version());
     by_json_text(&json, "model", model);
     by_json_text(&json, "out", out);
+    by_json_text(&json, "file", out);
+    if (repeat)
+        by_json_text(&json, "repeat", repeat);
+    write_outcome(&json, result);
+    by_json_double(&json, "bits_per_weight", result->chosen.bits);
     by_json_text(&json, "config", result->recipe);
     by_json_text(&json, "layout", result->layout);
-    by_json_int(&json, "weights", (int64_t)result->weights);
+    by_json_int(&json, "linear_weights", (int64_t)result->weights);
     by_json_int(&json, "other_bytes", (int64_t)result->rest);
     by_json_int(&json, "length", (int64_t)result->length);
     by_json_int(&json, "windows", (int64_t)result->solve_windows);

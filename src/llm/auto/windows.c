@@ -23,10 +23,10 @@ static size_t solved_at(const struct by_token_ids *all, size_t length, size_t co
 static size_t list_free(const struct by_token_ids *all, size_t length, size_t solve, bool in_rows,
                         size_t *starts)
 {
+    const size_t last = in_rows ? all->count / length * length : all->count;
     size_t count = 0, at = 0;
     for (size_t i = 0; i <= solve; i++) {
-        const size_t end =
-            i < solve ? solved_at(all, length, solve, i, in_rows) : all->count / length * length;
+        const size_t end = i < solve ? solved_at(all, length, solve, i, in_rows) : last;
         for (; at + length <= end; at += length)
             starts[count++] = at;
         at = end + length;

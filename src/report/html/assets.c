@@ -22,6 +22,7 @@
     ASSET(BY_ASSET_SCRIPT, histogram_js, "histogram.js")                                           \
     ASSET(BY_ASSET_SCRIPT, columns_js, "columns.js")                                               \
     ASSET(BY_ASSET_SCRIPT, details_js, "details.js")                                               \
+    ASSET(BY_ASSET_SCRIPT, linears_js, "linears.js")                                               \
     ASSET(BY_ASSET_SCRIPT, table_js, "table.js")                                                   \
     ASSET(BY_ASSET_SCRIPT, pictures_js, "pictures.js")                                             \
     ASSET(BY_ASSET_SCRIPT, samples_js, "samples.js")                                               \

@@ -73,6 +73,61 @@ static void put_bits_figure(const struct by_doc_node *root, struct by_str *html)
     close_figure(html);
 }
 
+/* Of language models. */
+static void put_weight_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    const double bits = by_report_number(root, "bits_per_weight");
+    if (isnan(bits))
+        return;
+    open_figure(html, "Bits a weight");
+    by_html_number(html, bits);
+    put_note(html);
+    by_str_puts(html, "scales included");
+    end_texts(html);
+    close_figure(html);
+}
+
+static void put_divergence_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    const struct by_doc_node *chosen = by_report_filled(root, "chosen");
+    const struct by_doc_node *uniform = by_report_filled(root, "uniform");
+    const double error = by_report_number(chosen, "kl_error");
+    if (isnan(by_report_number(chosen, "kl")))
+        return;
+    open_figure(html, "KL divergence");
+    by_html_number(html, by_report_number(chosen, "kl"));
+    put_note(html);
+    by_str_puts(html, "nats a token");
+    if (!isnan(error)) {
+        by_str_puts(html, ", \u00b1\u00a0");
+        by_html_number(html, error);
+    }
+    if (uniform) {
+        by_str_puts(html, "; ");
+        by_html_number(html, by_report_number(uniform, "kl"));
+        by_str_puts(html, " with one type");
+    }
+    end_texts(html);
+    close_figure(html);
+}
+
+static void put_perplexity_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    const struct by_doc_node *chosen = by_report_filled(root, "chosen");
+    const double reference = by_report_number(root, "reference_perplexity");
+    if (isnan(by_report_number(chosen, "perplexity")))
+        return;
+    open_figure(html, "Perplexity");
+    by_html_number(html, by_report_number(chosen, "perplexity"));
+    if (!isnan(reference)) {
+        put_note(html);
+        by_str_puts(html, "the float model ");
+        by_html_number(html, reference);
+    }
+    end_texts(html);
+    close_figure(html);
+}
+
 static void put_size_figure(const struct by_doc_node *root, struct by_str *html)
 {
     double before = by_report_number(root, "bytes_before"), bytes = by_report_number(root, "bytes");
@@ -231,7 +286,8 @@ static void put_badges(const char *goal, const struct by_doc_node *goals, struct
 static void put_figures(const struct by_doc_node *root, struct by_str *html)
 {
     static void (*const figures[])(const struct by_doc_node *, struct by_str *) = {
-        put_quality_figure, put_bits_figure, put_size_figure, put_samples_figure, put_time_figure,
+        put_quality_figure,    put_bits_figure, put_weight_figure,  put_divergence_figure,
+        put_perplexity_figure, put_size_figure, put_samples_figure, put_time_figure,
     };
     size_t before = html->size, open;
     by_str_puts(html, "<ul class=\"figures\">\n");

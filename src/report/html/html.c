@@ -1,12 +1,14 @@
 /* Fills the template of the page with the sections, the data, the style and the script. */
 #include "report/html/html.h"
 
+#include "base/file.h"
 #include "base/sha256.h"
 #include "report/html/assets.h"
 #include "report/html/markup.h"
 #include "report/html/sections.h"
 
 #include <string.h>
+#include <strings.h>
 
 struct page {
     const struct by_doc_node *root;
@@ -207,4 +209,33 @@ int by_report_html(const char *json, size_t size, struct by_str *html, struct ba
         status = fill_page(&(struct page){root, json, size, html}, err);
     by_arena_release(&arena);
     return status;
+}
+
+/* --- The file --- */
+
+static bool is_page(const char *path)
+{
+    const char *end = strrchr(path, '.');
+    return end && (!strcasecmp(end, ".html") || !strcasecmp(end, ".htm"));
+}
+
+static int save_page(const char *path, const struct by_str *json, unsigned flags,
+                     struct baryon_error *err)
+{
+    struct by_str html;
+    by_str_init(&html);
+    int status = by_report_html(by_str_text(json), json->size, &html, err);
+    if (status == 0)
+        status = by_str_error(&html, err);
+    if (status == 0)
+        status = by_write_file(path, by_str_text(&html), html.size, flags, err);
+    by_str_release(&html);
+    return status;
+}
+
+int by_report_write(const char *path, const struct by_str *json, unsigned flags,
+                    struct baryon_error *err)
+{
+    return is_page(path) ? save_page(path, json, flags, err)
+                         : by_write_file(path, by_str_text(json), json->size, flags, err);
 }

@@ -20,4 +20,9 @@
 /* Appends the page. An error names line and column, and no file: by_err_file() adds it. */
 int by_report_html(const char *json, size_t size, struct by_str *html, struct baryon_error *err);
 
+/* A report in its file: as a page where the name ends in .html or .htm, else as it is. flags:
+ * by_writer's. */
+int by_report_write(const char *path, const struct by_str *json, unsigned flags,
+                    struct baryon_error *err);
+
 #endif

@@ -8,6 +8,8 @@ static const struct by_section rows[] = {
     {"scores", "Scores", by_has_scores, by_section_scores},
     {"graph", "Along the graph", by_has_graph, by_section_graph},
     {"table", "Tensors and layers", by_has_table, by_section_table},
+    {"decoder", "Along the layers", by_has_decoder, by_section_decoder},
+    {"linears", "Weights", by_has_linears, by_section_linears},
     {"samples", "Samples", by_has_examples, by_section_examples},
     {"work", "What was quantized", by_has_work, by_section_work},
     {"costs", "Time and memory", by_has_costs, by_section_costs},

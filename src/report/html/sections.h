@@ -34,6 +34,11 @@ bool by_has_graph(const struct by_doc_node *root);
 void by_section_graph(const struct by_doc_node *root, struct by_str *html);
 bool by_has_table(const struct by_doc_node *root);
 void by_section_table(const struct by_doc_node *root, struct by_str *html);
+/* Of language models: along the decoder's layers, and the linears. */
+bool by_has_decoder(const struct by_doc_node *root);
+void by_section_decoder(const struct by_doc_node *root, struct by_str *html);
+bool by_has_linears(const struct by_doc_node *root);
+void by_section_linears(const struct by_doc_node *root, struct by_str *html);
 bool by_has_examples(const struct by_doc_node *root);
 void by_section_examples(const struct by_doc_node *root, struct by_str *html);
 bool by_has_work(const struct by_doc_node *root);

@@ -268,6 +268,39 @@ static const struct member splits[] = {
     {0},
 };
 
+/* Of language models: a quantization's weights, a search's linear layers. */
+static const struct member weight[] = {
+    {"name", TEXT, NULL, true},
+    {"shape", NUMBERS, NULL, false},
+    {"scheme", TEXT, NULL, false},
+    {"type", TEXT, NULL, false},
+    {"reason", TEXT, NULL, false},
+    {"method", TEXT, NULL, false},
+    {"bits", NUMBER, NULL, false},
+    {"relative_error", NUMBER, NULL, false},
+    {"output_error", NUMBER, NULL, false},
+    {"nearest_output_error", NUMBER, NULL, false},
+    {0},
+};
+
+static const struct member linear[] = {
+    {"layer", TEXT, NULL, true},
+    {"type", TEXT, NULL, false},
+    {"bits_per_weight", NUMBER, NULL, false},
+    {"predicted_kl", NUMBER, NULL, false},
+    {0},
+};
+
+static const struct member divergence[] = {
+    {"type", TEXT, NULL, false},
+    {"bits_per_weight", NUMBER, NULL, false},
+    {"kl", NUMBER, NULL, false},
+    {"kl_error", NUMBER, NULL, false},
+    {"perplexity", NUMBER, NULL, false},
+    {"same_top", NUMBER, NULL, false},
+    {0},
+};
+
 static const struct member report[] = {
     {"report", NUMBER, NULL, true},
     {"command", TEXT, NULL, true},
@@ -296,6 +329,13 @@ static const struct member report[] = {
     {"choices", PARTS, choice, false},
     {"layers", PARTS, layer, false},
     {"tensors", PARTS, tensor, false},
+    {"bits_per_weight", NUMBER, NULL, false},
+    {"reference_perplexity", NUMBER, NULL, false},
+    {"chosen", PART, divergence, false},
+    {"uniform", PART, divergence, false},
+    {"weights", PARTS, weight, false},
+    {"linears", PARTS, linear, false},
+    {"layers_kl", NUMBERS, NULL, false},
     {"labels", TEXTS_BY_NAME, NULL, false},
     {"examples", PARTS, example, false},
     {"seconds", NUMBERS_BY_NAME, NULL, false},

@@ -108,7 +108,65 @@ const LAYER_COLUMNS = [
   },
 ];
 
+const LINEAR_COLUMNS = [
+  {title: "Weight", value: (row) => row.name || "", name: true},
+  {
+    title: "#",
+    value: (row, i) => i,
+    show: (row, i) => count(i + 1),
+    number: true,
+    wide: true,
+    hint: "place in the report"
+  },
+  {title: "Part", value: (row) => row.part, wide: true},
+  {title: "Type", value: (row) => row.type},
+  {title: "Method", value: (row) => row.method, wide: true},
+  {title: "Bits", value: (row) => row.bits, show: (row) => number(row.bits, 3), number: true, wide: true},
+  {
+    title: "Share",
+    value: (row) => row.share,
+    show: (row) => share(row.share),
+    number: true,
+    wide: true,
+    high: true,
+    hint: "of the bits of all that are quantized"
+  },
+  {
+    title: "Nearest",
+    value: (row) => row.nearest,
+    show: (row) => share(row.nearest),
+    number: true,
+    wide: true,
+    high: true,
+    hint: "error with nearest levels"
+  },
+  {
+    title: "Error",
+    value: (row) => row.error,
+    show: (row) => share(row.error),
+    number: true,
+    high: true,
+    worst: true,
+    hint: "squared error of its output, without texts of its weights, as a share"
+  },
+  {
+    title: "KL",
+    value: (row) => row.kl,
+    show: (row) => number(row.kl, 3),
+    number: true,
+    high: true,
+    worst: true,
+    hint: "divergence that it adds by itself, predicted"
+  },
+];
+
 const KINDS = {
+  linears: {
+    one: "weight",
+    columns: LINEAR_COLUMNS,
+    filters: [["part", "Part"], ["type", "Type"], ["method", "Method"]],
+    search: ["name", "type", "why"]
+  },
   tensors: {
     one: "tensor",
     columns: TENSOR_COLUMNS,

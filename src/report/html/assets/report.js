@@ -48,6 +48,7 @@ function closeAfterPrint() {
 
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
+  if (data.weights || data.linears) data.linears = linearRows(data);
   const place = (name) => document.querySelector(`[data-view="${name}"]`);
   let openRow = () => {};
   const views = {

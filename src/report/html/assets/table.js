@@ -1,6 +1,7 @@
 // The table of tensors or layers: sorts, filters, searches; a row opens into its details.
 
 const CHUNK = 100;
+const DETAILS = {tensors: tensorDetails, layers: layerDetails, linears: linearDetails};
 
 function compareValues(a, b) {
   const none = (value) =>
@@ -29,7 +30,8 @@ class Table {
     this.texts = this.rows.map(
         (row) => this.kind.search.map((key) => row[key] || "").join("\n").toLowerCase());
     const error = this.columns.find((column) => column.error);
-    this.sort = error ? {column: error, down: false} : {column: null, down: false};
+    const worst = this.columns.find((column) => column.worst);
+    this.sort = {column: error || worst || null, down: !error && Boolean(worst)};
     this.filter = {text: "", below: NaN};
     this.shown = CHUNK;
     this.open = new Set();
@@ -243,7 +245,7 @@ class Table {
     const inside = element("div", {class: "inside"});
     const row =
         element("tr", {class: "details"}, element("td", {colspan: this.columns.length}, inside));
-    const fill = () => (this.key === "tensors" ? tensorDetails : layerDetails)(
+    const fill = () => DETAILS[this.key](
         this.data, i, inside, this.openOther);
     requestAnimationFrame(fill);
     return row;
@@ -275,7 +277,7 @@ class Table {
 
 // Returns a function that opens a row: ("layers", 12).
 function viewTable(data, parent) {
-  const kinds = ["tensors", "layers"].filter((kind) => (data[kind] || []).length);
+  const kinds = ["tensors", "layers", "linears"].filter((kind) => (data[kind] || []).length);
   const tables = {};
   const tabs = element("div", {class: "tabs", role: "group", "aria-label": "Rows"});
   const box = element("div");
