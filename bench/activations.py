@@ -26,8 +26,8 @@ from options import add_peers, find_peer, kept, parse, parser_for
 
 HERE = pathlib.Path(__file__).parent
 # The first half was used to find rules, the second one only to judge them.
-FOUND_ON = ["minilm_l6", "vit_focus", "whisper_tiny", "deepfilter", "plcmos", "voice_encoder"]
-JUDGED_ON = ["mpnet_base", "svtrv2_rec", "fcpe", "aecmos", "ddddocr_rec"]
+FOUND_ON = ["minilm_l6", "vit_focus", "whisper_tiny", "deepfilter", "plcmos", "voice_encoder", "mpnet_base", "aecmos"]
+JUDGED_ON = ["svtrv2_rec", "fcpe", "ddddocr_rec"]
 BY_CHANNEL = ["--weight-granularity", "channel"]
 # preset | options of ours | each peer's name for it, or its options
 PRESETS = {
@@ -141,7 +141,7 @@ def write(path, head, lines):
     for line in lines:
         rows[tuple(cell.strip() for cell in line.split("|")[1:3])] = line
     body = [SECTION, "", *head, *(rows[key] for key in sorted(rows, key=in_order)), ""]
-    path.write_text(page.partition(SECTION + "\n")[0] + "\n".join(body))
+    path.write_text(page.partition(SECTION + "\n")[0].rstrip("\n") + "\n\n" + "\n".join(body))
 
 
 def main():

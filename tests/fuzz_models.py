@@ -181,7 +181,7 @@ def plans(seed, model, presets):
 
 
 PASSES = ("lift-constants", "fold-shapes", "fold-reshape", "fold-constants", "remove-noops", "merge-moves", "merge-activations", "remove-dead",
-          "fold-scale", "fold-batch-norm", "fold-batch-norm-concat", "matmul-add-to-gemm", "fold-pad", "fold-div-matmul", "copy-shared-init",
+          "fold-scale", "fold-batch-norm", "fold-batch-norm-concat", "matmul-add-to-gemm", "fold-pad", "fold-div-matmul", "split-weight-rows", "copy-shared-init",
           "copy-bias-init", "fuse-instance-norm", "fuse-l2-norm", "fuse-layer-norm", "fuse-gelu", "open-clip-to-relu",
           "reduce-mean-to-global-average-pool", "split-large-pool", "split-to-slice", "batch-norm-to-conv", "clip-to-relu", "leaky-relu-dpu",
           "sigmoid-to-hard-sigmoid", "hard-sigmoid-dpu", "average-pool-dpu", "reduce-mean-dpu", "softmax-dpu", "clip-dpu", "remove-input-init",

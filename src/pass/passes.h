@@ -22,6 +22,7 @@ extern const struct by_pass by_pass_merge_activations;
 extern const struct by_pass by_pass_merge_moves;
 extern const struct by_pass by_pass_matmul_add_to_gemm;
 extern const struct by_pass by_pass_fold_div_matmul;
+extern const struct by_pass by_pass_split_weight_rows;
 extern const struct by_pass by_pass_fix_shapes;
 extern const struct by_pass by_pass_nchw_to_nhwc;
 extern const struct by_pass by_pass_copy_shared_init;

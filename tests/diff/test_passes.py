@@ -345,6 +345,37 @@ def products(passes):
          {"MatMul": 1, "Div": 1, "Clip": 1}, {**row, **eight, "z": np.float32(0), "a": np.float32(-1), "c": np.float32(1)}, what=div)  # fmt: skip
 
 
+def split_rows(passes):
+    """Two rows with single weights far above all others; a network whose product is an output, is shared, or has nothing to split stays right."""
+
+    def case(name, nodes, ops, constants, out=(2, 3, 256), **more):
+        model = build(nodes, {"x": [2, 3, 64]}, {"y": list(out)}, constants)
+        passes.check(f"split-weight-rows {name}", model, "split-weight-rows", ops=ops, **more)
+
+    high = normal(64, 256)
+    high[5, 7], high[40, 9] = 100, -100
+    many = normal(64, 256)
+    many[np.arange(20), np.arange(20)] = 100
+    split = {"MatMul": 2, "Gather": 1, "Add": 1}
+
+    def rows(model):
+        numbers = [i for i in model.graph.initializer if i.data_type == TensorProto.INT64]
+        rest = [numpy_helper.to_array(i) for i in model.graph.initializer if list(i.dims) == [64, 256]]
+        right = len(numbers) == 1 and list(numpy_helper.to_array(numbers[0])) == [5, 40]
+        return None if right and len(rest) == 1 and not rest[0][[5, 40]].any() else "other rows"
+
+    case("output", [node("MatMul", "x w", "y")], split, {"w": high}, look=rows, origins={"y_node": ["y_node"]})
+    case("inside", [node("MatMul", "x w", "m"), node("Relu", "m", "y")], {**split, "Relu": 1}, {"w": high}, look=rows)
+    case("shared", [node("MatMul", "x w", "m"), node("Mul", "w w", "v"), node("MatMul", "x v", "n"), node("Add", "m n", "y")],
+         {"MatMul": 3, "Gather": 1, "Add": 2, "Mul": 1}, {"w": high})  # fmt: skip
+    case("even", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": normal(64, 256)}, changes=0)
+    case("zeros", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": np.zeros((64, 256), np.float32)}, changes=0)
+    case("many", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": many}, changes=0)
+    case("excluded", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": high}, options="exclude=y_node", changes=0)
+    case("constant", [node("MatMul", "k w", "z"), node("Add", "x z", "y")], {"MatMul": 1, "Add": 1},
+         {"w": high[:, :64], "k": normal(3, 64)}, out=(2, 3, 64), changes=0)  # fmt: skip
+
+
 def convert_opset(passes):
     def case(name, nodes, since, shape=[2, 3, 4, 4], out=None, constants={}, to=(13, 17, 21), ops=None, **more):
         inputs = shape if isinstance(shape, dict) else {"x": shape}
@@ -424,7 +455,7 @@ def convert_opset(passes):
 
 def main():
     passes = Passes()
-    for part in (clean_up, fold_shapes, fold_constants, remove_noops, fold_batch_norm, fold_scale, fold_pad, merge, products, convert_opset):
+    for part in (clean_up, fold_shapes, fold_constants, remove_noops, fold_batch_norm, fold_scale, fold_pad, merge, products, split_rows, convert_opset):
         part(passes)
     passes.end()
 

@@ -1,0 +1,201 @@
+/*
+ * Rows of a matrix far above the others become a product of their own: x W = x W' + x[rows]
+ * W[rows], where W' is W with zeros there. With one scale for all of a weight they alone decided
+ * its steps. Both products are as good in integers, so that NPUs compute them too.
+ */
+#include "pass/edit.h"
+#include "pass/passes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* As for channels of activations that are split off (adjust/split.c). */
+#define SHARE_MOST 32   /* no more than one of so many rows */
+#define LEAST      3.0  /* dB: a weight that gains less is left alone */
+#define SPARED     0.5  /* dB: rows that gain no more than this together stay */
+#define GOOD       20.0 /* dB that a weight has in 8 bits, which is enough */
+#define LEVELS     127.0
+
+struct row {
+    double peak, square; /* greatest magnitude, mean square */
+    size_t index;
+};
+
+struct matrix {
+    double *values; /* [ins][outs] */
+    size_t ins, outs;
+    struct row *rows; /* by falling peaks */
+    size_t count;     /* of the first ones that are split */
+};
+
+static int compare_rows(const void *one, const void *other)
+{
+    const struct row *a = one, *b = other;
+    if (a->peak != b->peak)
+        return a->peak < b->peak ? 1 : -1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int compare_places(const void *one, const void *other)
+{
+    const struct row *a = one, *b = other;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void measure_rows(struct matrix *matrix)
+{
+    for (size_t i = 0; i < matrix->ins; i++) {
+        struct row row = {.index = i};
+        for (size_t k = 0; k < matrix->outs; k++) {
+            const double value = matrix->values[i * matrix->outs + k];
+            row.peak = fmax(row.peak, fabs(value));
+            row.square += value * value / (double)matrix->outs;
+        }
+        matrix->rows[i] = row;
+    }
+    qsort(matrix->rows, matrix->ins, sizeof *matrix->rows, compare_rows);
+}
+
+/* Of rounding rows with one scale. What is rounded to zero loses no more than it has. */
+static double noise_of(const struct matrix *matrix, size_t begin, size_t end)
+{
+    const double step = begin < end ? matrix->rows[begin].peak / LEVELS : 0;
+    double noise = 0;
+    for (size_t i = begin; i < end; i++)
+        noise += fmin(step * step / 12, matrix->rows[i].square);
+    return noise;
+}
+
+static double gain_of(const struct matrix *matrix, double before, size_t count)
+{
+    const double after = noise_of(matrix, 0, count) + noise_of(matrix, count, matrix->ins);
+    return after > 0 ? 10 * log10(before / after) : 0;
+}
+
+/* The fewest rows that are nearly as good as the best number of them; none where that is little. */
+static void choose_rows(struct matrix *matrix)
+{
+    const size_t most = matrix->ins / SHARE_MOST;
+    const double before = noise_of(matrix, 0, matrix->ins);
+    double signal = 0, best = 0;
+    for (size_t i = 0; i < matrix->ins; i++)
+        signal += matrix->rows[i].square;
+    if (!isfinite(signal) || !(before > 0) || 10 * log10(signal / before) >= GOOD)
+        return;
+    for (size_t i = 1; i <= most; i++)
+        best = fmax(best, gain_of(matrix, before, i));
+    while (best >= LEAST && matrix->count < most &&
+           (!matrix->count || gain_of(matrix, before, matrix->count) < best - SPARED))
+        matrix->count++;
+    qsort(matrix->rows, matrix->count, sizeof *matrix->rows, compare_places);
+}
+
+static struct baryon_value *add_numbers(struct baryon_graph *graph, const struct matrix *matrix,
+                                        struct by_arena *scratch, struct baryon_error *err)
+{
+    const int64_t dim = (int64_t)matrix->count;
+    int64_t *numbers = by_arena_alloc(scratch, matrix->count, sizeof *numbers, err);
+    for (size_t i = 0; numbers && i < matrix->count; i++)
+        numbers[i] = (int64_t)matrix->rows[i].index;
+    return numbers ? by_pass_add_ints(graph, "split_rows", &dim, 1, numbers, err) : NULL;
+}
+
+/* The rows, which become zero in the matrix. */
+static struct baryon_value *split_off_rows(struct baryon_node *node, struct matrix *matrix,
+                                           struct by_arena *scratch, struct baryon_error *err)
+{
+    const int64_t dims[] = {(int64_t)matrix->count, (int64_t)matrix->outs},
+                  all[] = {(int64_t)matrix->ins, (int64_t)matrix->outs};
+    const int64_t elem = by_pass_tensor(by_node_in(node, 1))->data_type;
+    double *taken = by_arena_alloc(scratch, matrix->count * matrix->outs, sizeof *taken, err);
+    for (size_t i = 0; taken && i < matrix->count; i++)
+        for (size_t k = 0; k < matrix->outs; k++) {
+            double *from = &matrix->values[matrix->rows[i].index * matrix->outs + k];
+            taken[i * matrix->outs + k] = *from;
+            *from = 0;
+        }
+    if (!taken || by_pass_set_constant(node, 1, "split_rest", elem, all, 2, matrix->values, err))
+        return NULL;
+    return by_pass_add_doubles(node->graph, "split_weight", elem, dims, 2, taken, err);
+}
+
+/* The sum has the name that the product had, so that it means what it meant. */
+static int stand_in(struct baryon_value *rest, struct baryon_node *add, struct baryon_error *err)
+{
+    struct baryon_value *sum = by_node_out(add, 0);
+    const bool is_output = by_value_is_output(rest);
+    const char *name = rest->name;
+    const char *fresh = by_model_fresh_name(rest->graph->model, "split_product", err);
+    if (!fresh || by_value_replace_uses(rest, sum, add, err) < 0)
+        return -1;
+    if (is_output)
+        return 0;
+    return by_value_rename(rest, fresh, err) || by_value_rename(sum, name, err) ? -1 : 0;
+}
+
+static int split_matrix(struct baryon_node *node, struct matrix *matrix, struct by_arena *scratch,
+                        struct baryon_error *err)
+{
+    struct baryon_graph *graph = node->graph;
+    struct baryon_value *rest = by_node_out(node, 0);
+    struct baryon_value *numbers = add_numbers(graph, matrix, scratch, err);
+    struct baryon_value *rows = numbers ? split_off_rows(node, matrix, scratch, err) : NULL;
+    if (!rows)
+        return -1;
+    struct baryon_value *const read[] = {by_node_in(node, 0), numbers};
+    struct baryon_node *gather = by_pass_add_node(graph, "Gather", "split_channels", read, 2, err);
+    if (!gather || by_node_set_int(gather, "axis", -1, err) < 0)
+        return -1;
+    struct baryon_value *const factors[] = {by_node_out(gather, 0), rows};
+    struct baryon_node *product =
+        by_pass_add_node(graph, "MatMul", "split_product", factors, 2, err);
+    if (!product)
+        return -1;
+    struct baryon_value *const terms[] = {rest, by_node_out(product, 0)};
+    struct baryon_node *add = by_pass_add_node(graph, "Add", "split_sum", terms, 2, err);
+    return add ? stand_in(rest, add, err) : -1;
+}
+
+static int split_weight_rows(struct by_pass_context *context, struct baryon_node *node,
+                             struct baryon_error *err)
+{
+    const struct baryon_tensor *weight =
+        by_pass_is(context, node, "MatMul") ? by_pass_tensor(by_node_in(node, 1)) : NULL;
+    if (!weight || weight->dims.count != 2 || by_pass_tensor(by_node_in(node, 0)) ||
+        by_pass_rank(by_node_in(node, 0)) < 1 || weight->dims.at[0] < SHARE_MOST)
+        return 0;
+    struct by_arena scratch;
+    struct matrix matrix = {.ins = (size_t)weight->dims.at[0], .outs = (size_t)weight->dims.at[1]};
+    size_t count;
+    by_arena_init(&scratch, SIZE_MAX);
+    int status = by_pass_doubles(by_node_in(node, 1), &scratch, &matrix.values, &count, err);
+    if (status == 0 && matrix.values && count) {
+        matrix.rows = by_arena_alloc(&scratch, matrix.ins, sizeof *matrix.rows, err);
+        status = matrix.rows ? 0 : -1;
+        if (status == 0) {
+            measure_rows(&matrix);
+            choose_rows(&matrix);
+        }
+        if (status == 0 && matrix.count) {
+            context->changes++;
+            status = split_matrix(node, &matrix, &scratch, err);
+        }
+    }
+    by_arena_release(&scratch);
+    return status;
+}
+
+static int run_split_weight_rows(struct by_pass_context *context, struct baryon_error *err)
+{
+    return by_pass_each_node(context, split_weight_rows, err);
+}
+
+const struct by_pass by_pass_split_weight_rows = {
+    .name = "split-weight-rows",
+    .help = "Multiply the few rows of a matrix that leave the others too coarse steps of 8 bits in "
+            "a product of their own",
+    .fallback = BY_PASS_OFF,
+    .exact = true,
+    .shapes = true,
+    .run = run_split_weight_rows,
+};
