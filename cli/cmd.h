@@ -27,7 +27,7 @@ struct by_cli {
     struct by_config config;
     const char *const *operands;
     size_t operand_count;
-    const char *const *words; /* of the command line, behind the command, as they were given */
+    const char *const *words; /* of the command line, after the command, as they were given */
     size_t word_count;
     struct by_out out; /* standard output, written when the command is done */
     struct by_log log; /* notices of the library, to standard error */

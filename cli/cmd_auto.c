@@ -43,7 +43,7 @@ static int check_place(const char *option, const char *path, bool force, struct 
     return by_writer_probe(path, 0, err);
 }
 
-/* model.onnx: model.yaml; other names get .yaml behind them. */
+/* model.onnx: model.yaml; other names get .yaml after them. */
 static const char *config_path(struct by_arena *arena, const char *out, struct baryon_error *err)
 {
     const size_t length = strlen(out) - (by_has_suffix(out, ".onnx") ? strlen(".onnx") : 0);

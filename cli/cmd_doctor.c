@@ -54,7 +54,7 @@ struct system_seen {
     const char *package; /* of by_piece_package() */
 };
 
-/* Names of the processor's vector instructions that matter here, each behind a blank. */
+/* Names of the processor's vector instructions that matter here, each after a blank. */
 static void add_features(struct by_str *str)
 {
 #define FEATURE(name)                                                                              \

@@ -26,7 +26,7 @@ extern const struct by_help_fact by_exit_facts[], by_environment_facts[];
 /* Paragraphs on how all commands take options, and on configuration files. */
 extern const char by_options_text[], by_config_text[], by_about_text[];
 
-/* Breaks text into lines of at most `width`, each behind `indent` blanks; `at` is the
+/* Breaks text into lines of at most `width`, each after `indent` blanks; `at` is the
  * column that the first line begins at. */
 void by_wrap(struct by_str *str, const char *text, size_t indent, size_t at, size_t width);
 

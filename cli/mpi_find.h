@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "mpi/baryon_mpi.h"
 
-/* The flavours that the environment speaks of, likely ones first, NULL behind the last;
+/* The flavours that the environment speaks of, likely ones first, NULL after the last;
  * none: the program runs alone. */
 const char *const *by_mpi_wanted(void);
 /* How many ranks there are, as the environment says; 0: it does not. */
@@ -20,7 +20,7 @@ int by_mpi_expected(void);
 /* For the first of the processes that srun has started without an MPI: how many they are. 0 for
  * the others, where there is an MPI, or where $BARYON_MPI says that it is meant so. */
 int by_mpi_strangers(void);
-/* All flavours, NULL behind the last. */
+/* All flavours, NULL after the last. */
 const char *const *by_mpi_flavours(void);
 /* Never closed again. */
 int by_mpi_load(const struct baryon_mpi **mpi, const char *flavour, struct baryon_error *err);

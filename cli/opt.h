@@ -13,7 +13,7 @@
 struct by_operands {
     const char **at; /* from the config's arena */
     size_t count;
-    bool stopped; /* --help or --version was met: nothing behind it was looked at */
+    bool stopped; /* --help or --version was met: nothing after it was looked at */
 };
 
 /*

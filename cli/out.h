@@ -79,7 +79,7 @@ void by_table_least(struct by_table *table, size_t least);
 void by_table_cell(struct by_table *table, const char *format, ...) BARYON_PRINTF(2, 3);
 void by_table_count(struct by_table *table, uint64_t count);
 void by_table_bytes(struct by_table *table, uint64_t bytes);
-/* Prints the rows, each behind `indent` blanks, and releases the table. */
+/* Prints the rows, each after `indent` blanks, and releases the table. */
 int by_table_print(struct by_table *table, unsigned indent, struct baryon_error *err);
 
 #endif

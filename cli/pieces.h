@@ -18,7 +18,7 @@ struct by_piece_seen {
 };
 
 struct by_piece_recipe {
-    /* To be run in turn; NULL behind the last. In "%s" stands the folder of the package. */
+    /* To be run in turn; NULL after the last. In "%s" stands the folder of the package. */
     const char *commands[BY_PIECE_COMMANDS];
 };
 
@@ -37,7 +37,7 @@ const struct by_piece *by_pieces(size_t *count);
 /* The folder of the Python package that the program is in; false: it is in none. */
 bool by_piece_package(char *folder, size_t size);
 /*
- * Appends the commands for a system, each with a NUL behind it. package: of by_piece_package(), or
+ * Appends the commands for a system, each with a NUL after it. package: of by_piece_package(), or
  * NULL. Returns how many.
  */
 size_t by_piece_install(const struct by_piece *piece, enum by_system system, const char *package,

@@ -7,7 +7,7 @@
 
 #define PAGE_WIDTH 79
 
-/* A line's continuation stands behind its own indent. */
+/* A line's continuation stands after its own indent. */
 static void print_line(struct by_out *out, const char *line, size_t size)
 {
     struct by_str text;

@@ -50,7 +50,7 @@ int by_quantizing_take(struct by_quantizing *quantizing, struct by_cli *cli,
 int by_quantizing_load(struct by_quantizing *quantizing, struct baryon_error *err);
 /* Up to the plan, and what there is to tell about it. */
 int by_quantizing_plan(struct by_quantizing *quantizing, struct baryon_error *err);
-/* Behind stages with progress. */
+/* After stages with progress. */
 void by_quantizing_pause(struct by_quantizing *quantizing);
 void by_quantizing_close(struct by_quantizing *quantizing);
 

@@ -15,7 +15,7 @@ static bool is_plain(char c)
 
 /*
  * The name as a file's, and not one that was given out before. `used` counts how often
- * a name was asked for; a number behind it is at least that count.
+ * a name was asked for; a number after it is at least that count.
  */
 static char *fresh_name(struct by_run_files *files, struct by_map *used, const char *name,
                         struct baryon_error *err)

@@ -6,7 +6,7 @@
  *
  * so that the folders of two models match file by file. In names, characters other than
  * letters, digits, '.', '_' and '-' are written as '_'; a name that was there before in
- * this run gets "-2", "-3", ... behind it.
+ * this run gets "-2", "-3", ... after it.
  */
 #ifndef BY_RUN_FILES_H
 #define BY_RUN_FILES_H

@@ -32,7 +32,7 @@ int by_running_check(const struct by_loaded *loaded, const struct by_running_set
 /* "ONNX Runtime 1.31.1, cuda, cpu" */
 void by_running_engine(const struct by_running_settings *settings, const struct by_ort *ort,
                        char *buf, size_t size);
-/* "model      centerface.onnx": a label and what it stands for, wrapped; more behind a colon. */
+/* "model      centerface.onnx": a label and what it stands for, wrapped; more after a colon. */
 void by_running_line(struct by_out *out, const char *label, const char *text, const char *more);
 
 #endif

@@ -28,7 +28,7 @@ bool by_term_is_tty(int fd);
 bool by_term_color(int fd);
 /* The locale's text is UTF-8, going by the environment. */
 bool by_term_utf8(void);
-/* Columns of the terminal behind fd, 80 when it is none. */
+/* Columns of the terminal of fd, 80 when it is none. */
 unsigned by_term_columns(int fd);
 /* Seconds on a clock that does not jump. */
 double by_term_seconds(void);

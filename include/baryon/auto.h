@@ -76,7 +76,7 @@ BARYON_API void baryon_auto_free(struct baryon_auto *search);
 /* The quantized model; the model that was searched for has to live as long. */
 BARYON_API struct baryon_model *baryon_auto_model(const struct baryon_auto *search);
 BARYON_API const struct baryon_auto_summary *baryon_auto_summary(const struct baryon_auto *search);
-/* By place, in the order of the search; NULL behind the last one. */
+/* By place, in the order of the search; NULL after the last one. */
 BARYON_API const struct baryon_auto_point *baryon_auto_point(const struct baryon_auto *search,
                                                              size_t place);
 

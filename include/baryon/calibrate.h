@@ -51,7 +51,7 @@ struct baryon_samples {
     size_t size;
     /*
      * Gives the next sample: 0 and its arrays, by the names of the inputs or, with names
-     * NULL, in their order; *arrays, which is NULL before, stays so behind the last one.
+     * NULL, in their order; *arrays, which is NULL before, stays so after the last one.
      * name is the sample's, for messages, and may stay NULL. Or -1, which ends everything
      * with the error that was filled in. What the pointers lead to has to stay until the next
      * call.

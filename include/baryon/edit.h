@@ -24,18 +24,18 @@ extern "C" {
  *  - Edits can close a cycle: settling and saving then fail and name it.
  *  - Functions that return a pointer give NULL when they fail.
  *
- * For example, a node behind every value that Relu makes:
+ * For example, a node after every value that Relu makes:
  *
  *     size_t count = baryon_graph_node_count(graph);
  *     for (size_t i = 0; i < count; i++) {
- *         struct baryon_node *node = baryon_graph_node(graph, i), *behind;
+ *         struct baryon_node *node = baryon_graph_node(graph, i), *after;
  *         if (strcmp(baryon_node_op_type(node), "Relu") != 0)
  *             continue;
  *         struct baryon_value *value = baryon_node_output(node, 0);
  *         const char *name = baryon_model_fresh_name(model, "behind_relu", &err);
- *         if (!name || !(behind = baryon_graph_add_node(graph, "Identity", NULL, NULL, &value, 1,
+ *         if (!name || !(after = baryon_graph_add_node(graph, "Identity", NULL, NULL, &value, 1,
  *                                                       &name, 1, &err)) ||
- *             baryon_value_replace_uses(value, baryon_node_output(behind, 0), behind, &err))
+ *             baryon_value_replace_uses(value, baryon_node_output(after, 0), after, &err))
  *             return -1;
  *     }
  *     return baryon_model_save(model, "edited.onnx", NULL, &err);
@@ -74,7 +74,7 @@ baryon_graph_insert_before_output(struct baryon_graph *graph, size_t place, cons
                                   size_t more_count, struct baryon_error *err);
 /* What the node makes must have no uses left. Graphs nested in it go too. */
 BARYON_API int baryon_node_remove(struct baryon_node *node, struct baryon_error *err);
-/* Input `slot` reads another value; NULL leaves it out; a slot behind the last one appends. */
+/* Input `slot` reads another value; NULL leaves it out; a slot after the last one appends. */
 BARYON_API int baryon_node_set_input(struct baryon_node *node, size_t slot,
                                      struct baryon_value *value, struct baryon_error *err);
 
@@ -127,7 +127,7 @@ BARYON_API struct baryon_value *baryon_graph_add_input(struct baryon_graph *grap
                                                        int type, const int64_t *dims,
                                                        const char *const *symbols, int rank,
                                                        struct baryon_error *err);
-/* Makes a value an output of its graph, behind those that are there. */
+/* Makes a value an output of its graph, after those that are there. */
 BARYON_API int baryon_value_make_output(struct baryon_value *value, int type, const int64_t *dims,
                                         const char *const *symbols, int rank,
                                         struct baryon_error *err);

@@ -59,7 +59,7 @@ BARYON_API int baryon_evaluate_folders(struct baryon_evaluation **evaluation, co
                                        size_t count, const struct baryon_evaluate_options *options,
                                        struct baryon_error *err);
 BARYON_API void baryon_evaluation_free(struct baryon_evaluation *evaluation);
-/* By outputs, then measures; NULL behind the last one. */
+/* By outputs, then measures; NULL after the last one. */
 BARYON_API const struct baryon_score *
 baryon_evaluation_score(const struct baryon_evaluation *evaluation, size_t place);
 /* Samples or files that were compared. */

@@ -24,7 +24,7 @@ struct baryon_format {
     double most, least; /* greatest finite magnitude, and least above 0 */
 };
 
-/* By place; NULL behind the last one. */
+/* By place; NULL after the last one. */
 BARYON_API const struct baryon_format *baryon_format_at(size_t place);
 BARYON_API const struct baryon_format *baryon_format_find(const char *name,
                                                           struct baryon_error *err);
@@ -55,7 +55,7 @@ BARYON_API int baryon_round(const char *format, const float *in, const int64_t *
  * Lists
  *
  * Names of what there is: "presets", "formats", "methods", "metrics", "passes", "readers", ... NULL
- * behind the last one, or when there is no such list. help may be NULL.
+ * after the last one, or when there is no such list. help may be NULL.
  */
 BARYON_API const char *baryon_list(const char *list, size_t place, const char **help);
 

@@ -97,7 +97,7 @@ struct baryon_llm_weight {
 BARYON_API int baryon_llm_open(struct baryon_llm **llm, const char *model, bool folder_names,
                                struct baryon_error *err);
 BARYON_API void baryon_llm_close(struct baryon_llm *llm);
-/* In the order of the files; NULL behind the last one. */
+/* In the order of the files; NULL after the last one. */
 BARYON_API const struct baryon_llm_weight *baryon_llm_weight_at(const struct baryon_llm *llm,
                                                                 size_t place);
 BARYON_API const struct baryon_llm_weight *baryon_llm_find(const struct baryon_llm *llm,

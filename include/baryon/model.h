@@ -51,7 +51,7 @@ struct baryon_value;
 struct baryon_tensor;
 struct baryon_attribute;
 
-/* A text that comes from a file: size bytes of UTF-8, without a NUL behind them. */
+/* A text that comes from a file: size bytes of UTF-8, without a NUL after them. */
 struct baryon_text {
     const char *data;
     size_t size;

@@ -84,7 +84,7 @@ BARYON_API void baryon_plan_free(struct baryon_plan *plan);
  * Quality
  *
  * How far the outputs of a quantized model are from those of the float model, on the samples
- * behind those that calibration took ranges from (the setting limit), else on the last quarter of
+ * after those that calibration took ranges from (the setting limit), else on the last quarter of
  * them, or on those of the setting judge-data. More members may follow in later versions.
  */
 struct baryon_quality_summary {
@@ -110,7 +110,7 @@ struct baryon_quality_output {
 BARYON_API void baryon_quality_free(struct baryon_quality *quality);
 BARYON_API const struct baryon_quality_summary *
 baryon_quality_summary(const struct baryon_quality *quality);
-/* By place; NULL behind the last one. */
+/* By place; NULL after the last one. */
 BARYON_API const struct baryon_quality_output *
 baryon_quality_output(const struct baryon_quality *quality, size_t place);
 
@@ -159,7 +159,7 @@ struct baryon_plan_stage {
     double seconds;
 };
 
-/* By place; NULL behind the last one. */
+/* By place; NULL after the last one. */
 BARYON_API const struct baryon_plan_node *baryon_plan_node(const struct baryon_plan *plan,
                                                            size_t place);
 BARYON_API const struct baryon_plan_tensor *baryon_plan_tensor(const struct baryon_plan *plan,
@@ -183,7 +183,7 @@ struct baryon_preset;
 BARYON_API int baryon_preset_open(struct baryon_preset **preset, const char *name,
                                   struct baryon_error *err);
 BARYON_API void baryon_preset_free(struct baryon_preset *preset);
-/* Every setting that has a meaning in it, by place; NULL behind the last one. */
+/* Every setting that has a meaning in it, by place; NULL after the last one. */
 BARYON_API const struct baryon_setting *baryon_preset_setting(const struct baryon_preset *preset,
                                                               size_t place);
 /* The same by AMD Quark's names: fields of its configuration (in small letters), and those of its

@@ -61,7 +61,7 @@ struct baryon_tensor_statistics {
     const float *channel_min, *channel_max; /* exact; 0 where no value was finite */
 };
 
-/* In the order of the model; NULL behind the last one. Pointers live as long as the statistics,
+/* In the order of the model; NULL after the last one. Pointers live as long as the statistics,
  * merging brings what they point to up to date. */
 BARYON_API size_t baryon_statistics_tensor_count(const struct baryon_statistics *statistics);
 BARYON_API const struct baryon_tensor_statistics *
@@ -116,7 +116,7 @@ BARYON_API int baryon_statistics_range(const struct baryon_statistics *statistic
                                        const char *tensor, const char *method, const char *type,
                                        const struct baryon_range_options *options,
                                        struct baryon_range *range, struct baryon_error *err);
-/* The methods that there are, by place; NULL behind the last one. */
+/* The methods that there are, by place; NULL after the last one. */
 BARYON_API const char *baryon_calibration_method(size_t place);
 
 #ifdef __cplusplus

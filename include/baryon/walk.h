@@ -158,7 +158,7 @@ BARYON_API int baryon_tensor_type(const struct baryon_tensor *tensor);
 BARYON_API int baryon_tensor_rank(const struct baryon_tensor *tensor);
 BARYON_API int64_t baryon_tensor_dim(const struct baryon_tensor *tensor, int axis);
 /*
- * The elements one behind the other, little-endian, 4-bit and 2-bit types packed;
+ * The elements one after the other, little-endian, 4-bit and 2-bit types packed;
  * not for strings. The bytes may be unaligned. They are those of the file where it
  * stores them like that; other forms are unpacked into memory of the model.
  */

@@ -126,7 +126,7 @@ static int remove_limits(struct baryon_value *const *limits, size_t count, struc
     return 0;
 }
 
-/* Relu takes the Clip's place and its output's name, but for the limit behind it. */
+/* Relu takes the Clip's place and its output's name, but for the limit after it. */
 static int replace_clip(struct by_cle *cle, const struct by_cle_link *link, bool exact,
                         struct baryon_error *err)
 {

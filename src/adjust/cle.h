@@ -12,12 +12,12 @@ struct by_cle_options {
     enum by_cle_mode mode; /* not BY_CLE_AUTO */
     double threshold;      /* of a channel's scale, below which it counts as dead */
     int64_t steps;         /* 0: until nothing moves */
-    bool only_quantized;   /* layers that stay float are left alone behind others, too */
+    bool only_quantized;   /* layers that stay float are left alone after others, too */
 };
 
 struct by_cle_report {
     size_t pairs, depthwise, relu6; /* of pairs: into a layer with groups, through Relu6 */
-    size_t stems;                   /* first layers with BatchNormalization behind them */
+    size_t stems;                   /* first layers with BatchNormalization after them */
     double stem_spread;             /* sum of them */
     double spread; /* bits by which peaks of channels differ from their layer's, mean of pairs and
                       stems */

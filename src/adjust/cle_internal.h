@@ -19,7 +19,7 @@ struct by_cle_layer {
     float *peak;           /* [out][in of the group], greatest magnitude inside */
     float greatest;        /* of the peaks */
     float *work;           /* room for a figure of each input channel */
-    double *out_scale;     /* weights are divided by it, NULL: nothing behind to equalize with */
+    double *out_scale;     /* weights are divided by it, NULL: nothing after to equalize with */
     double *in_scale;      /* weights are multiplied by it, NULL: nothing before */
     size_t before, behind; /* links that those belong to, BY_CLE_NONE: none */
 };

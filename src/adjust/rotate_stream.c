@@ -249,7 +249,7 @@ static int try_fold(struct by_rotate_stream *stream, struct baryon_value *scale,
     return 0;
 }
 
-/* A Mul by one value a channel, and an Add behind it. */
+/* A Mul by one value a channel, and an Add after it. */
 static int fold_written_norm(struct by_rotate_stream *stream, const struct baryon_node *mul,
                              struct baryon_value *in, bool *took, struct baryon_error *err)
 {

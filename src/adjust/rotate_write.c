@@ -170,7 +170,7 @@ static int write_bias(struct by_smooth *smooth, const struct by_smooth_layer *la
     return status;
 }
 
-/* What the shift of a norm becomes behind the layer. */
+/* What the shift of a norm becomes after the layer. */
 static int add_shift(struct by_smooth *smooth, const struct by_smooth_layer *layer,
                      const float *shift, struct baryon_error *err)
 {

@@ -183,7 +183,7 @@ static bool has_matrix(const struct by_smooth_group *group)
     return !by_node_is(group->layers.at[0].node, "Conv");
 }
 
-/* A pair that equalization treats: Gemm or Conv, and what scales with it behind that. */
+/* A pair that equalization treats: Gemm or Conv, and what scales with it after that. */
 static bool is_equalized(const struct by_smooth *smooth, bool folds)
 {
     static const char *const layers[] = {"Gemm", "Conv", NULL};

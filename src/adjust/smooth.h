@@ -5,7 +5,7 @@
  *
  * What is divided is folded into what computes the tensor: a norm, a Mul or Add by a constant, the
  * producing MatMul, Gemm or Conv, the value projection of an attention. Where nothing takes it, a
- * Mul in front of the layers divides, if the target allows that.
+ * Mul before the layers divides, if the target allows that.
  */
 #ifndef BY_SMOOTH_H
 #define BY_SMOOTH_H

@@ -1,4 +1,4 @@
-/* Finds the constants behind a tensor that can take factors of its channels. */
+/* Finds the constants after a tensor that can take factors of its channels. */
 #include "adjust/cle_internal.h"
 #include "adjust/smooth_internal.h"
 #include "quant/floats.h"
@@ -707,7 +707,7 @@ static int back_plain_matmul(const struct back *at, bool *fits, struct baryon_er
 static const struct row {
     const char *op_type, *domain;
     back_fn *back;
-    bool mixes; /* what is mixed behind it may be mixed in front of it */
+    bool mixes; /* what is mixed after it may be mixed before it */
 } rows[] = {
     {"Relu", "", back_along, false},
     {"LeakyRelu", "", back_along, false},

@@ -148,7 +148,7 @@ int by_err_hint(struct baryon_error *err, const char *format, ...)
 #define GAP       " ... "
 #define INNER_MAX 120u /* of a place that is too long: the end of it that is kept */
 
-/* Where the kept end of a place begins: behind its gap, or with a step. */
+/* Where the kept end of a place begins: after its gap, or with a step. */
 static const char *inner_part(const char *place)
 {
     const char *gap = strstr(place, GAP);

@@ -11,7 +11,7 @@
 /*
  * A file mapped for reading. Only regular files are mapped; an empty one has
  * size 0 and bytes != NULL. by_mapped_check() says BARYON_ERR_CHANGED when the
- * file behind the mapping has another size or time than when it was opened:
+ * file after the mapping has another size or time than when it was opened:
  * callers ask before they trust what they read and again when they are done.
  */
 struct by_mapped {
@@ -73,7 +73,7 @@ int by_set_room_aside(int fd, uint64_t size, bool *is_aside);
 int by_read_at(int fd, void *to, size_t size, uint64_t at);
 int by_write_at(int fd, const void *from, size_t size, uint64_t at);
 
-/* Whole small file into memory (by_free it), NUL added behind; refuses more than limit bytes. */
+/* Whole small file into memory (by_free it), NUL added after; refuses more than limit bytes. */
 int by_read_file(const char *path, size_t limit, char **bytes, size_t *size,
                  struct baryon_error *err);
 

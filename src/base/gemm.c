@@ -34,7 +34,7 @@ static size_t least_size(size_t one, size_t other)
     return one < other ? one : other;
 }
 
-/* `wide` neighbours of each of `depth` steps, zeros behind the last: out[depth][size]. */
+/* `wide` neighbours of each of `depth` steps, zeros after the last: out[depth][size]. */
 static void pack(const struct matrix *from, size_t first, size_t wide, size_t size, size_t begin,
                  size_t depth, bool rows, float *out)
 {

@@ -14,7 +14,7 @@ static size_t next_character(const char *text, uint32_t *code)
     return *text ? 1 : 0;
 }
 
-/* [abc] [a-z] [!abc]: `set` is behind the bracket. NULL when it is never closed. */
+/* [abc] [a-z] [!abc]: `set` is after the bracket. NULL when it is never closed. */
 static const char *match_set(const char *set, uint32_t code, bool *matched)
 {
     bool inverted = *set == '!' || *set == '^', found = false;
@@ -54,7 +54,7 @@ static const char *match_one(const char *pattern, uint32_t code)
 
 bool by_glob(const char *pattern, const char *name)
 {
-    const char *star = NULL, *retry = NULL; /* behind the last '*', and where it gave up */
+    const char *star = NULL, *retry = NULL; /* after the last '*', and where it gave up */
     while (*name) {
         uint32_t code;
         size_t length = next_character(name, &code);

@@ -29,7 +29,7 @@ struct by_journal {
     char *path;
     struct by_hash128 key;
     uint64_t size;  /* of the file */
-    uint64_t at;    /* behind the last record that was read or added */
+    uint64_t at;    /* after the last record that was read or added */
     uint64_t count; /* of those */
     bool reads;     /* there may be more */
     uint8_t *bytes;

@@ -1,7 +1,7 @@
 /*
  * A file of records that are added one at a time and outlive the process: after a kill, or the loss
  * of power, those that are whole are there again. A record is told from what is left of one by a
- * hash, which takes in its number and the key; what is behind the last whole one is cut off.
+ * hash, which takes in its number and the key; what is after the last whole one is cut off.
  */
 #ifndef BY_JOURNAL_H
 #define BY_JOURNAL_H
@@ -25,7 +25,7 @@ int by_journal_next(struct by_journal *journal, const uint8_t **bytes, size_t *s
                     struct baryon_error *err);
 /* What is there further on is of no use. */
 void by_journal_stop(struct by_journal *journal);
-/* Behind the last record that was read. */
+/* After the last record that was read. */
 int by_journal_add(struct by_journal *journal, const void *bytes, size_t size,
                    struct baryon_error *err);
 /* The file stays; NULL is fine. */

@@ -70,7 +70,7 @@ static bool read_hex(struct reader *reader, uint32_t *code)
     return true;
 }
 
-/* Behind "\u"; characters beyond 16 bits come as two such escapes. */
+/* After "\u"; characters beyond 16 bits come as two such escapes. */
 static int read_unicode(struct reader *reader, struct baryon_error *err)
 {
     uint32_t code, second;

@@ -116,7 +116,7 @@ static int over_limit(const struct by_arena *arena, struct baryon_error *err)
 
 #define FRESH_LEAST (256u << 10) /* of an object that gets memory which is zero already */
 
-/* Blocks double up to 1 MiB; a large object gets one of its own, behind the current one. */
+/* Blocks double up to 1 MiB; a large object gets one of its own, after the current one. */
 static struct by_arena_block *add_block(struct by_arena *arena, size_t need,
                                         struct baryon_error *err)
 {

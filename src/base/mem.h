@@ -65,7 +65,7 @@ struct by_list {
     size_t count, cap;
 };
 
-/* Makes room for `more` items of `size` bytes behind list->count, from the arena. */
+/* Makes room for `more` items of `size` bytes after list->count, from the arena. */
 int by_list_reserve(struct by_arena *arena, void *list, size_t more, size_t size,
                     struct baryon_error *err);
 

@@ -37,7 +37,7 @@ static const char *skip_digits(const char *text)
     return text;
 }
 
-/* [+-] digits [. digits] [e [+-] digits], with a digit before or behind the point. */
+/* [+-] digits [. digits] [e [+-] digits], with a digit before or after the point. */
 static bool looks_decimal(const char *text)
 {
     if (*text == '-' || *text == '+')

@@ -34,7 +34,7 @@ void by_str_cut(struct by_str *str, size_t size)
     str->text[size] = '\0';
 }
 
-/* Room for `more` bytes and the NUL behind them. */
+/* Room for `more` bytes and the NUL after them. */
 static bool reserve(struct by_str *str, size_t more)
 {
     size_t need;

@@ -18,7 +18,7 @@ struct by_str {
 void by_str_init(struct by_str *str);
 void by_str_release(struct by_str *str);
 void by_str_clear(struct by_str *str);
-/* Takes away what is behind the first `size` bytes. */
+/* Takes away what is after the first `size` bytes. */
 void by_str_cut(struct by_str *str, size_t size);
 void by_str_add(struct by_str *str, const void *bytes, size_t size);
 void by_str_puts(struct by_str *str, const char *text);
@@ -39,7 +39,7 @@ bool by_utf8_valid(const void *bytes, size_t size);
 /* Numbers as text, whole string or nothing, independent of the locale. */
 bool by_parse_i64(const char *text, int64_t *value);
 bool by_parse_double(const char *text, double *value);
-/* Accepts k M G T (powers of 1000) and KiB MiB GiB TiB behind the number. */
+/* Accepts k M G T (powers of 1000) and KiB MiB GiB TiB after the number. */
 bool by_parse_bytes(const char *text, uint64_t *value);
 
 /* One of the words of a list, "Conv Gemm". */

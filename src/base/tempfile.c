@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Without locks (some network file systems) only age tells what was left behind. */
+/* Without locks (some network file systems) only age tells what was left over. */
 #define STALE_SECONDS (24 * 60 * 60)
 
 enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_LIVE };
@@ -149,7 +149,7 @@ static int create_listed(struct by_temp *temp, int folder, const char *base,
     return 0;
 }
 
-/* A signal between creating and listing would leave the file behind: it waits. */
+/* A signal between creating and listing would leave the file over: it waits. */
 int by_temp_open(struct by_temp *temp, int folder, const char *base, struct baryon_error *err)
 {
     sigset_t before;

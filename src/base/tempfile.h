@@ -1,5 +1,5 @@
 /*
- * The temporary file behind an atomic writer: a name that a later run finds
+ * The temporary file after an atomic writer: a name that a later run finds
  * again, a lock that says whether its owner lives, and a list of the open ones for
  * signal handlers.
  *

@@ -31,7 +31,7 @@ struct by_writer {
     unsigned flags;
     bool synced;      /* all bytes are on the disk */
     bool done;        /* committed */
-    bool is_reserved; /* room behind the end may have to be given back */
+    bool is_reserved; /* room after the end may have to be given back */
     char *path;       /* as the caller wrote it, for messages */
     char *target;     /* where links lead to, with its folder */
     uint8_t *buffer;

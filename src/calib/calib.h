@@ -127,7 +127,7 @@ bool by_range_to_whole_zero(struct by_range *range, const struct by_calib_target
 struct by_calib_type {
     const char *name;
     struct by_calib_target target;
-    double beyond; /* in scales: so far behind the last level values still round to it */
+    double beyond; /* in scales: so far past the last level values still round to it */
 };
 
 const struct by_calib_type *by_calib_types(size_t *count);

@@ -1,5 +1,5 @@
 /*
- * What stands before and behind a calibration whose statistics go to a file: names, the file
+ * What stands before and after a calibration whose statistics go to a file: names, the file
  * that may be there already, and the model made ready.
  */
 #ifndef BY_CALIBRATE_BEGIN_H

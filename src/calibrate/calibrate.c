@@ -201,7 +201,7 @@ int by_calibration_run(struct by_calibration *calibration, struct by_stats **sta
         by_keep_remove(calibration->options->checkpoint, 0, err) < 0)
         return -1;
     tell_passes(calibration);
-    /* A pass may find more or less passes behind it than were planned. */
+    /* A pass may find more or less passes after it than were planned. */
     for (size_t pass = 0; pass < calibration->plan.pass_count; pass++)
         if (by_calibration_pass(calibration, pass, stats, err) < 0) {
             by_stats_close(*stats);

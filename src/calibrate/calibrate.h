@@ -45,12 +45,12 @@ struct by_calibrate_options {
     const struct by_input_callback *samples; /* instead of a path; with NULL: none */
     const char *model, *data;                /* for people: what the statistics are of */
     /* Path kept up to date and taken up again; further passes have it with "2", "3", ...
-     * behind it. NULL: none. */
+     * after it. NULL: none. */
     const char *checkpoint;
     double checkpoint_seconds;
     bool restart; /* an old checkpoint is removed, not taken up */
     /* Statistics of the first samples, gathered elsewhere: where they are of the same model and
-     * settings they are taken, *begun becomes NULL, and calibration goes on behind them. That
+     * settings they are taken, *begun becomes NULL, and calibration goes on after them. That
      * those are the samples is for the caller to know. NULL: none. */
     struct by_stats **begun;
     /* Gets statistics of all samples but the last ones: a quarter of all, `aside` at most. NULL

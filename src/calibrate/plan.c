@@ -65,7 +65,7 @@ static int find_targets(struct by_calibrate_plan *plan, const struct baryon_grap
     return options->names ? keep_named(plan, options, err) : 0;
 }
 
-/* Samples that judge have matrices of their own, behind those of the others. */
+/* Samples that judge have matrices of their own, after those of the others. */
 static int find_layers(struct by_calibrate_plan *plan, const struct baryon_graph *graph,
                        struct baryon_error *err)
 {

@@ -19,7 +19,7 @@ struct by_calibrate_plan {
     size_t target_count;
     struct by_moments_layer *layers;
     size_t layer_count;
-    size_t *first_tile; /* of each layer, and behind the last */
+    size_t *first_tile; /* of each layer, and after the last */
     bool per_channel;
     const struct by_vote_levels *votes; /* of the options */
     size_t vote_count;

@@ -20,7 +20,7 @@ static const char *const endings[] = {
     "_Q8",
 };
 
-/* "_2" behind an ending, which tells pairs of single readers apart. */
+/* "_2" after an ending, which tells pairs of single readers apart. */
 static size_t without_number(const char *name, size_t size)
 {
     size_t end = size;

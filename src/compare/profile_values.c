@@ -39,7 +39,7 @@ int by_profile_read(struct by_arena *arena, const struct baryon_tensor *scales,
 
 /* --- Values --- */
 
-/* Elements behind one place of an axis, and places of that axis. */
+/* Elements after one place of an axis, and places of that axis. */
 struct stride {
     size_t inner, length;
 };

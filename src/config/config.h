@@ -113,7 +113,7 @@ const char *by_option_expects(const struct by_option *option, char *buf, size_t 
 const char *by_option_range(const struct by_option *option, char *buf, size_t size);
 /* True when repeating the option adds to it. */
 bool by_option_is_list(const struct by_option *option);
-/* How many arguments stand behind it on the command line: 0, 1 or 2. */
+/* How many arguments stand after it on the command line: 0, 1 or 2. */
 unsigned by_option_arguments(const struct by_option *option);
 
 #define BY_OPTION_GROUP(heading, array)                                                            \

@@ -74,7 +74,7 @@ int by_convert_to(struct by_convert_step *step, int64_t elem, struct baryon_erro
 int by_convert_read(struct by_convert *convert, const char *path, const struct by_log *log,
                     struct baryon_error *err);
 
-/* The same in front of quantization: passes, or preprocess_passes, alone. */
+/* The same before quantization: passes, or preprocess_passes, alone. */
 int by_convert_read_passes(struct by_convert *convert, const char *path, const struct by_log *log,
                            struct baryon_error *err);
 

@@ -113,7 +113,7 @@ static int take_row(const struct reading *reading, const struct by_convert_row *
     return switch_row_on(at.step, row, err);
 }
 
-/* One of ours without parameters: nothing, {} or true behind its name. */
+/* One of ours without parameters: nothing, {} or true after its name. */
 static int take_plain(const struct reading *reading, const struct by_pass *pass,
                       const struct by_doc_pair *pair, struct baryon_error *err)
 {
@@ -244,7 +244,7 @@ static int take_key(const struct reading *reading, const struct by_doc_pair *pai
     return by_key_unknown(pair, known, err);
 }
 
-/* --- In front of quantization --- */
+/* --- Before quantization --- */
 
 /* What such a file has to say of files, quantize says itself. */
 static int take_front_key(const struct reading *reading, const struct by_doc_pair *pair,

@@ -98,7 +98,7 @@ static struct baryon_value *cast_twice(const struct baryon_node *node)
                : NULL;
 }
 
-/* A constant as it is behind the Casts. */
+/* A constant as it is after the Casts. */
 static struct baryon_value *rounded(struct baryon_value *value, struct baryon_error *err)
 {
     size_t count;

@@ -9,7 +9,7 @@
  * they make all of the block NaN; and an array of one element stays as it is, but for from_bf16.
  *
  * In memory a block is the codes of its elements (by_dtype_pack() packs them) and a few bytes of
- * what they share: an exponent with bias 127, 255 for NaN (nvfp4: a code of fp8_e4m3), behind it
+ * what they share: an exponent with bias 127, 255 for NaN (nvfp4: a code of fp8_e4m3), after it
  * the shifts of sub-blocks, the first in the low bits. So a block with an infinity or NaN comes
  * back as NaN, and one whose power of two would be below 2^-127 is stored with 2^-127. Codes lie
  * as the values do, what is shared as an array would that has a block for each `size` along the

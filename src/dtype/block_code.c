@@ -87,7 +87,7 @@ static void encode_groups(const struct groups *all, size_t count, const float *i
 
 /* --- Neighbours in memory --- */
 
-/* The last block has no sub-blocks behind its last element. */
+/* The last block has no sub-blocks after its last element. */
 static void drop_shifts(const struct by_block_work *work, size_t count, uint8_t *scale)
 {
     const size_t sub = work->dtype->block.sub;

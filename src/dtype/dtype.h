@@ -7,7 +7,7 @@
  *
  * Codes lie one in an element of 8, 16 or 32 bits (by_dtype_code_bytes()), whatever their own
  * bits are: integers in two's complement, floats as sign, exponent, fraction from the top bit
- * down. In files and in memory that counts they are packed: one behind the other, the first in the
+ * down. In files and in memory that counts they are packed: one after the other, the first in the
  * low bits of the first byte, as ONNX packs int4 and float4.
  *
  * A value v is stored as code(v / scale + zero) and read as (value(code) - zero) * scale.

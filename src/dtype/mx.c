@@ -1,6 +1,6 @@
 /*
  * Microscaling formats of OCP: 32 elements share a power of two, in memory an E8M0; those of mxint8
- * are in two's complement, with 6 bits behind the point.
+ * are in two's complement, with 6 bits after the point.
  */
 #include "dtype/family.h"
 

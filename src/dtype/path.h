@@ -78,7 +78,7 @@ struct by_dtype_path {
     /* Groups done, up to one that has to be done the plain way; out may be in. */
     size_t (*blocks)(float *out, const float *in, size_t groups, const struct by_block_grid *grid);
     /* The same as codes, as far apart as the values. shared: of each group the exponents that its
-     * lanes' blocks are stored with, a lane each, and behind them the shifts of sub-blocks. */
+     * lanes' blocks are stored with, a lane each, and after them the shifts of sub-blocks. */
     size_t (*encode)(uint8_t *codes, int32_t *shared, const float *in, size_t groups,
                      const struct by_block_grid *grid);
     /* Codes times steps. */

@@ -3,7 +3,7 @@
 
 #include "ir/tensor.h"
 
-/* ONNX Runtime gave float8e8m0 a number after it had given those behind it theirs. */
+/* ONNX Runtime gave float8e8m0 a number after it had given those after it theirs. */
 static const struct elem_row {
     int64_t elem;
     int type;

@@ -30,7 +30,7 @@ static size_t bracketed(const char *text)
     return 0;
 }
 
-/* Behind a place, its length: "Status onnxruntime::F::g(int) const [with T = float] "; of another
+/* After a place, its length: "Status onnxruntime::F::g(int) const [with T = float] "; of another
  * compiler, " onnxruntime::F::g ". */
 static size_t signature(const char *text)
 {
@@ -59,7 +59,7 @@ static size_t skipped(const char *text, bool word_start)
 
 /* A text in the making. What does not fit is left out, and "..." stands for it. */
 struct line {
-    char *at, *end, *safe; /* safe: the last place with room for "..." behind it */
+    char *at, *end, *safe; /* safe: the last place with room for "..." after it */
     bool blank, cut;
 };
 

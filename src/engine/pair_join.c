@@ -1,4 +1,4 @@
-/* Joins pairs of QuantizeLinear and DequantizeLinear, and folds constants behind the latter. */
+/* Joins pairs of QuantizeLinear and DequantizeLinear, and folds constants after the latter. */
 #include "engine/pair.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"

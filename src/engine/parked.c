@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Pointers, and behind them what they point to. */
+/* Pointers, and after them what they point to. */
 static int park_texts(struct by_depot *depot, const struct by_array *array,
                       struct by_deposit *deposit, struct baryon_error *err)
 {

@@ -69,7 +69,7 @@ int by_value_wrap(const struct by_session *session, const struct by_array *array
     return 0;
 }
 
-/* The characters of all strings, with a NUL behind each, and pointers to them. */
+/* The characters of all strings, with a NUL after each, and pointers to them. */
 static int copy_strings(const struct by_ort *ort, const OrtValue *value, size_t count,
                         struct by_arena *arena, struct by_array *array, struct baryon_error *err)
 {

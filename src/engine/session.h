@@ -116,7 +116,7 @@ struct by_provider {
     const char *help;
 };
 
-const struct by_provider *by_provider_at(size_t index); /* NULL behind the last */
+const struct by_provider *by_provider_at(size_t index); /* NULL after the last */
 /* The names of those that the library has, joined by ", ". */
 int by_providers_available(const struct by_ort *ort, char *buf, size_t size,
                            struct baryon_error *err);

@@ -160,7 +160,7 @@ int by_taps_show(struct by_tap_edit *edit, const struct by_tapped *tapped,
 
 /* --- putting in --- */
 
-/* Nodes that stand behind a node of the model, or at the end. */
+/* Nodes that stand after a node of the model, or at the end. */
 struct chain {
     struct link {
         struct baryon_node *node;
@@ -211,7 +211,7 @@ static const char *new_name(struct builder *builder, struct baryon_error *err)
     return by_arena_text(&builder->edit->arena, name, strlen(name), err);
 }
 
-/* A node without inputs yet, that goes behind the node of that place; its output has a new name. */
+/* A node without inputs yet, that goes after the node of that place; its output has a new name. */
 static struct baryon_node *new_node(struct builder *builder, const char *op_type, size_t place,
                                     struct baryon_error *err)
 {

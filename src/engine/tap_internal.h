@@ -98,7 +98,7 @@ int by_taps_check(const struct by_tapped *tapped, const struct baryon_model *mod
                   struct baryon_error *err);
 /* The name of a tap's value in the graph that the runtime gets. */
 const char *by_tap_source(const struct by_tap_point *tap, size_t index);
-/* As by_taps_put_in(), but the values of the taps are made outputs, behind those that there
+/* As by_taps_put_in(), but the values of the taps are made outputs, after those that there
  * are. */
 int by_taps_show(struct by_tap_edit *edit, const struct by_tapped *tapped,
                  struct baryon_model *model, struct baryon_error *err);

@@ -82,7 +82,7 @@ static int join_twin_sides(struct baryon_model *exact, const struct by_twin_side
     return 0;
 }
 
-/* Names of the wants are those that their values have behind the joining. */
+/* Names of the wants are those that their values have after the joining. */
 static int open_twin(struct by_twin *twin, struct baryon_model *exact,
                      const struct by_twin_side *sides, size_t side_count,
                      const struct by_twin_want *wants, size_t want_count,

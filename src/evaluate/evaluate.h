@@ -85,7 +85,7 @@ int by_evaluate_models(struct by_evaluation **evaluation, struct baryon_model *b
                        struct baryon_model *result, const struct by_evaluate_options *options,
                        struct baryon_error *err);
 void by_evaluation_close(struct by_evaluation *evaluation);
-/* NULL behind the last score that has samples. */
+/* NULL after the last score that has samples. */
 const struct by_score *by_evaluation_score(const struct by_evaluation *evaluation, size_t place);
 /* BARYON_ERR_GOAL with the first goal that was missed; 0 when all were reached. */
 int by_evaluation_judge(const struct by_evaluation *evaluation, struct baryon_error *err);

@@ -17,7 +17,7 @@ int by_ahead_open(struct by_ahead **ahead, struct by_input *input, struct baryon
 /* Waits for the sample that is being read, if there is one. */
 void by_ahead_close(struct by_ahead *ahead);
 /*
- * Sample `index`, valid until the next call; reading `next` begins (BY_AHEAD_NONE, or behind the
+ * Sample `index`, valid until the next call; reading `next` begins (BY_AHEAD_NONE, or after the
  * end: nothing does). Any index may be asked for; `next` is only a promise that makes it quick.
  */
 int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct by_array **arrays,
@@ -26,7 +26,7 @@ int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct
 void by_ahead_take(struct by_ahead *ahead, struct by_sample *sample);
 /* Why the last sample that was got was skipped, "" when it was not. */
 const char *by_ahead_reason(const struct by_ahead *ahead);
-/* by_input_count() and by_input_skipped() as they were behind the last sample that was got. */
+/* by_input_count() and by_input_skipped() as they were after the last sample that was got. */
 size_t by_ahead_count(const struct by_ahead *ahead);
 size_t by_ahead_skipped(const struct by_ahead *ahead);
 

@@ -22,7 +22,7 @@ struct files {
     const char *path;
     size_t batch;         /* rows a sample takes */
     struct by_port *rows; /* the ports as readers see them: of a batch of 1 */
-    size_t *firsts;       /* number of the first row of each item, and behind the last */
+    size_t *firsts;       /* number of the first row of each item, and after the last */
     struct by_part *parts;
     size_t part_count;
     size_t loaded; /* item that the parts hold */
@@ -126,7 +126,7 @@ static int count_item(struct by_input *input, size_t item, size_t *rows, struct 
     return -1;
 }
 
-/* Rows behind the last full batch are left out: nobody knows what to fill it up with. */
+/* Rows after the last full batch are left out: nobody knows what to fill it up with. */
 static int settle_total(struct by_input *input, size_t rows, struct baryon_error *err)
 {
     const struct files *files = input->state;

@@ -24,7 +24,7 @@
  *    symbolic, an array is one sample as it is.
  *  - A fixed batch of B is filled: an array of other than B rows, an array without the batch
  *    and a picture (one row) are cut and put together in their order, whatever files
- *    the rows are in. Rows behind the last full batch are left out with a warning that says how
+ *    the rows are in. Rows after the last full batch are left out with a warning that says how
  *    many; fewer than B in all are refused. An input without the batch must be
  *    the same for all rows of a batch. (B is what dimension 0 of the inputs is; 1 when
  *    one of them has 1, or pictures go to an input of rank 3.)
@@ -89,7 +89,7 @@ void by_input_close(struct by_input *input);
 struct by_input_callback {
     /*
      * 0 with the arrays of a sample, by their names or, without names, in the order of the
-     * inputs; *arrays stays NULL behind the last one. name may stay NULL. Or -1 with err
+     * inputs; *arrays stays NULL after the last one. name may stay NULL. Or -1 with err
      * filled, which ends everything and is given back as it is.
      */
     int (*next)(void *context, const struct by_array **arrays, size_t *count, const char **name,
@@ -125,7 +125,7 @@ size_t by_input_count(const struct by_input *input);
 int by_input_find_count(struct by_input *input, struct baryon_error *err);
 /*
  * One array a port, in the ports' order, valid until the next call. name: the file's
- * name without folder and suffix, with "-K" behind it where a file has several samples or rows
+ * name without folder and suffix, with "-K" after it where a file has several samples or rows
  * (K is the first row's number in it, from 0), "random-K", or "sample-K" from a callback
  * that gives none; not unique when a list names files of several folders.
  * A bad sample that skip_bad lets pass gives 0 with *arrays NULL and a warning in the log.
@@ -168,7 +168,7 @@ struct by_stored {
     int64_t dims[16];
     const uint8_t *bytes; /* NULL when only the header was asked for; may be unaligned */
     size_t size;
-    void *owned; /* memory behind bytes that goes back with by_free(), or NULL */
+    void *owned; /* memory after bytes that goes back with by_free(), or NULL */
 };
 
 /* Notices that are given once a source. */

@@ -110,7 +110,7 @@ int by_err_in_graph(struct baryon_error *err, const struct baryon_graph *graph);
 int by_err_at_msg(struct baryon_error *err, const struct baryon_model *model,
                   const struct by_msg *msg);
 
-/* True when every node stands behind those it reads; else first_bad (may be NULL) does not. */
+/* True when every node stands after those it reads; else first_bad (may be NULL) does not. */
 bool by_graph_is_sorted(const struct baryon_graph *graph, const struct baryon_node **first_bad);
 
 /* A name not in use anywhere in the model: stem, stem_1, stem_2, ... in constant time each. */

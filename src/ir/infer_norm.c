@@ -30,7 +30,7 @@ static int out_stash_types(struct baryon_node *node, size_t first, size_t last,
 }
 
 /* As its input, along an axis that the input must have. Before opset 13 some flattened it at the
- * axis, which may be behind the last one then. */
+ * axis, which may be after the last one then. */
 int by_infer_same_along(struct by_infer *infer, struct baryon_node *node, struct baryon_error *err)
 {
     const struct by_shape *in = by_in_shape(node, 0);

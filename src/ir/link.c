@@ -1,5 +1,5 @@
 /*
- * Linking: define all values, find the one behind each name that is read and count
+ * Linking: define all values, find the one after each name that is read and count
  * the uses, then connect them. So the tables of uses are made as large as they have
  * to be, once. What is said about values comes last, and a look for cycles.
  */

@@ -141,7 +141,7 @@ struct by_segment {
 };
 
 /*
- * Typed payloads stay in their wire form: the elements one behind the other, as
+ * Typed payloads stay in their wire form: the elements one after the other, as
  * varints, 4 or 8 bytes. tensor.h reads them, raw and external data alike.
  */
 struct baryon_tensor {

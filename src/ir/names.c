@@ -181,7 +181,7 @@ int by_value_rename(struct baryon_value *value, const char *name, struct baryon_
     return 0;
 }
 
-/* Graphs around the uses of a value may define the name again, behind that value. */
+/* Graphs around the uses of a value may define the name again, after that value. */
 static int check_seen(const struct baryon_value *value, const struct baryon_value *named,
                       struct baryon_error *err)
 {

@@ -50,7 +50,7 @@ struct by_opinfo {
     const char *domain; /* "" for ONNX's own */
     int since, until;   /* opsets of the domain with the operator; until 0: up to the newest */
     int min_in, max_in; /* max -1: any number */
-    uint32_t may_lack;  /* bit i: input i may be left out, though others behind it may not */
+    uint32_t may_lack;  /* bit i: input i may be left out, though others after it may not */
     int min_out, max_out;
     uint32_t data_inputs; /* bit i: input i is data that quantization looks at */
     /* Input slots, BY_SLOT_NONE: none. The weight counts as one where it is constant; where

@@ -36,7 +36,7 @@ static int prune_nested(struct baryon_node *node, size_t *removed, struct baryon
     return 0;
 }
 
-/* Readers stand behind what they read, so one pass from the end finds all. */
+/* Readers stand after what they read, so one pass from the end finds all. */
 static int prune_nodes(struct baryon_graph *graph, size_t *removed, struct baryon_error *err)
 {
     for (size_t i = graph->node.count; i-- > 0;) {

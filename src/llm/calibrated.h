@@ -65,7 +65,7 @@ int by_llm_sharing_scales(const struct by_llm_sharing *sharing, struct by_pool *
                           struct baryon_error *err);
 /* Of an item of the plan, what its rows become. */
 struct by_llm_target by_llm_item_target(const struct by_llm_item *item);
-/* Everything that the method's bytes depend on, behind a text. */
+/* Everything that the method's bytes depend on, after a text. */
 void by_llm_calibrated_name(const struct by_llm_calibrated *job, struct by_str *text);
 /* Solves and puts them. The journal stays, until what was put is sure to be there. */
 int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,

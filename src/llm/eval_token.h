@@ -10,7 +10,7 @@ struct by_llm_token_sums {
     double loss, loss_against, kl, agree;
 };
 
-/* Adds a token, behind which comes `next`. other: logits of the reference; NULL: there is none. */
+/* Adds a token, after which comes `next`. other: logits of the reference; NULL: there is none. */
 void by_llm_token_add(struct by_llm_token_sums *sums, const float *own, const float *other,
                       size_t vocab, uint32_t next);
 

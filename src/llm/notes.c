@@ -36,7 +36,7 @@ static const struct row {
 
 /* --- From README.md --- */
 
-/* The next of several names into buf; false behind the last. */
+/* The next of several names into buf; false after the last. */
 static bool next_name(const char **names, char *buf, size_t size)
 {
     *names += strspn(*names, " ");

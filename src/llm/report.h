@@ -32,7 +32,7 @@ void by_llm_report_shape(struct by_json *json, const uint64_t *dims, size_t rank
 void by_llm_report_errors(struct by_json *json, double energy, double error, const double *gain);
 /* What a method made of the layer's output. */
 void by_llm_report_solved(struct by_json *json, const struct by_llm_item *item);
-/* Writes the text, a line behind it; as a page where the name ends in .html. */
+/* Writes the text, a line after it; as a page where the name ends in .html. */
 int by_llm_report_write(const char *path, struct by_str *text, struct baryon_error *err);
 
 #endif

@@ -42,7 +42,7 @@ static struct by_llm_rotate_edit *edit_of(struct rotating *r, const struct by_ll
     return edit;
 }
 
-/* A linear that reads the stream behind a norm. */
+/* A linear that reads the stream after a norm. */
 static int edit_reader(struct rotating *r, const struct by_decoder_place *place, const float *gains,
                        struct baryon_error *err)
 {

@@ -18,7 +18,7 @@ enum by_llm_rotations {
 
 struct by_llm_rotated;
 
-/* Edits the weights of `opened`, and its config where the head gets a weight. To be closed behind
+/* Edits the weights of `opened`, and its config where the head gets a weight. To be closed after
  * the last use of these weights. */
 int by_llm_rotate(struct by_llm_rotated **rotated, struct by_llm_opened *opened, unsigned rotations,
                   struct baryon_error *err);

@@ -17,7 +17,7 @@ struct by_llm_rotate_cache {
 void by_llm_rotate_cache_open(struct by_llm_rotate_cache *cache);
 void by_llm_rotate_cache_close(struct by_llm_rotate_cache *cache);
 
-/* W becomes rows' W diag(gains) columns; what lies before first_row and first_column stays, behind
+/* W becomes rows' W diag(gains) columns; what lies before first_row and first_column stays, after
  * them the matrices repeat. */
 struct by_llm_rotate_edit {
     struct by_llm_edit edit; /* the first member */

@@ -186,7 +186,7 @@ static int fold_norm(struct scaling *s, const struct pair *pair, const float *in
     return 0;
 }
 
-/* rows: a factor for each row behind first_row. */
+/* rows: a factor for each row after first_row. */
 static int fold_giver(struct scaling *s, const struct pair *pair, const float *rows,
                       struct baryon_error *err)
 {

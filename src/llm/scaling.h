@@ -16,7 +16,7 @@
 struct by_llm_scaled;
 int by_llm_scale(struct by_llm_scaled **scaled, struct by_llm_calibrated *job,
                  struct baryon_error *err);
-/* NULL is fine; behind the last use of these weights. */
+/* NULL is fine; after the last use of these weights. */
 void by_llm_scaled_close(struct by_llm_scaled *scaled);
 
 #endif

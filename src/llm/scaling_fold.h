@@ -6,7 +6,7 @@
 
 struct by_llm_scale_edit {
     struct by_llm_edit edit; /* the first member */
-    float centre;            /* of norms: what is added before, and taken off behind */
+    float centre;            /* of norms: what is added before, and taken off after */
     const float *columns;    /* factors; NULL: 1 */
     const float *rows;       /* of rows from first_row on; NULL: 1 */
     size_t first_row;

@@ -5,7 +5,7 @@
 
 #define LEAST 1e-10 /* of a probability that is divided by */
 
-/* Axes of size 1 behind the classes, as pooling leaves them, do not count. */
+/* Axes of size 1 after the classes, as pooling leaves them, do not count. */
 void by_metric_rows(const struct by_compared *pair, size_t *rows, size_t *classes)
 {
     size_t rank = pair->rank;

@@ -37,7 +37,7 @@ struct by_compared {
     enum by_channel_place where; /* channels, of pictures */
     bool logits;                 /* rows are scores, distributions come by softmax */
     const int64_t *labels;       /* one a row; NULL: none */
-    struct by_arena *arena;      /* for work, released behind every pair */
+    struct by_arena *arena;      /* for work, released after every pair */
 };
 
 /* A value is over / under, or over alone where a measure is not pooled. */

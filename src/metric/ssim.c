@@ -44,7 +44,7 @@ struct blur {
 
 struct layout {
     size_t rows, columns, channels, pictures;
-    bool last; /* channels are behind */
+    bool last; /* channels are last */
 };
 
 static bool channels_last(const struct by_compared *pair)
@@ -96,7 +96,7 @@ static struct window gauss(size_t most)
     return window;
 }
 
-/* Of a place before the first one or behind the last: the ends themselves are not repeated. */
+/* Of a place before the first one or after the last: the ends themselves are not repeated. */
 static size_t mirror(int64_t at, size_t count)
 {
     const int64_t last = (int64_t)count - 1;

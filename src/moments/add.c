@@ -67,7 +67,7 @@ static size_t sum_blocks(const struct adding *adding)
 
 /* --- Products --- */
 
-/* Of a square the upper triangle, row behind row. */
+/* Of a square the upper triangle, row after row. */
 static void pack_triangle(float *values, size_t size)
 {
     float *to = values;

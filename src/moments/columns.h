@@ -87,7 +87,7 @@ struct by_fill_room {
 int by_fill_room_open(struct by_fill_room *room, struct baryon_error *err);
 void by_fill_room_close(struct by_fill_room *room);
 
-/* Where columns go: one behind the other, `length` numbers each. */
+/* Where columns go: one after the other, `length` numbers each. */
 struct by_fill {
     size_t begin, length;     /* rows of those taken */
     size_t channel, channels; /* of the whole input; each gives as many columns as the kernel */
@@ -100,8 +100,8 @@ void by_columns_fill(const struct by_columns *columns, const struct by_moments_r
                      const struct by_fill *fill, const struct by_fill_room *room);
 
 /*
- * The upper triangle of the products of few columns, row behind row; what a BLAS is slow
- * at. The columns stand `length` numbers each, one behind the other.
+ * The upper triangle of the products of few columns, row after row; what a BLAS is slow
+ * at. The columns stand `length` numbers each, one after the other.
  */
 #define BY_FEW_COLUMNS 32
 void by_few_products(const float *columns, size_t count, size_t length, float *out);

@@ -1,6 +1,6 @@
 /*
  * What a layer's inputs look like to its weights: the Gram matrix of its input columns,
- * their means, and the number of rows behind them. With them the error of any candidate
+ * their means, and the number of rows after them. With them the error of any candidate
  * weights on all samples is a quadratic form.
  *
  * A layer's output at one place is the product of its weights with one row of `columns`

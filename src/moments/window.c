@@ -22,7 +22,7 @@ static int64_t at_least_zero(int64_t value)
     return value > 0 ? value : 0;
 }
 
-/* Pads that sum to `total`: of an odd one SAME_UPPER has the greater half behind. */
+/* Pads that sum to `total`: of an odd one SAME_UPPER has the greater half after. */
 static int64_t before(int64_t total, bool upper)
 {
     return upper ? total / 2 : total - total / 2;

@@ -1,7 +1,7 @@
 /*
  * Names in functions and training graphs, which are not linked. A name is seen from
  * where it is defined to the end of its graph, in nested graphs too; names of a nested
- * graph are forgotten behind it.
+ * graph are forgotten after it.
  */
 #include "onnx/check_rule.h"
 

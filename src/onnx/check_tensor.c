@@ -9,7 +9,7 @@
 
 /* --- payload --- */
 
-/* The bits behind the last of the 6-bit elements. */
+/* The bits after the last of the 6-bit elements. */
 static int check_padding(const struct baryon_tensor *tensor, struct baryon_error *err)
 {
     const struct by_span raw = tensor->raw_data;

@@ -100,7 +100,7 @@ struct by_wire_field {
     uint64_t value; /* of a varint */
 };
 
-/* The field at *at; moves *at behind it. end > *at. */
+/* The field at *at; moves *at after it. end > *at. */
 int by_wire_next(const uint8_t **at, const uint8_t *end, struct by_wire_field *field,
                  struct baryon_error *err);
 const struct by_field *by_schema_field(const struct by_schema *schema, uint32_t number);

@@ -1,6 +1,6 @@
 /*
  * An LSTM in whole numbers, as an NPU computes it: inputs, weights and outputs are 16 bits, sums
- * have 24 bits behind the point.
+ * have 24 bits after the point.
  *
  * The arithmetic is Quark's to the bit, also where it is odd: numbers between -1 and 0 are rounded
  * as if they were positive, factors that need 2^15 turn negative, a zero point of the output below

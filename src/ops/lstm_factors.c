@@ -49,7 +49,7 @@ static int make_factor(double value, const char *what, unsigned taken,
     return 0;
 }
 
-/* Behind the point there are 24 bits and those that the scale's inverse lacks to 16. */
+/* After the point there are 24 bits and those that the scale's inverse lacks to 16. */
 static int make_out(const struct by_lstm_scale *y, struct by_lstm_factors *factors,
                     struct baryon_error *err)
 {

@@ -7,7 +7,7 @@
 
 #define IN_PLACE_VERSION 18 /* that brought outputs that may be inputs */
 
-/* What the runtime holds for a node; the operator's own part is behind it. */
+/* What the runtime holds for a node; the operator's own part is after it. */
 struct kernel {
     const struct by_op *op;
     unsigned workers;

@@ -12,7 +12,7 @@
 
 #include "pass/match.h"
 
-/* The Mul by a constant factor behind an operator: node and input have the same name. */
+/* The Mul by a constant factor after an operator: node and input have the same name. */
 bool by_node_is_dpu_factor(const struct baryon_node *node);
 /* A value or constant inside of an operator of hardware. */
 bool by_value_is_inside_dpu(const struct baryon_value *value);
@@ -21,7 +21,7 @@ bool by_value_is_inside_dpu(const struct baryon_value *value);
 double by_dpu_pool_factor(int64_t kernel);
 /* Of a mean over that many elements. */
 double by_dpu_mean_factor(double count);
-/* Puts the factor behind output 0, which keeps its name. Nothing where one stands already, the
+/* Puts the factor after output 0, which keeps its name. Nothing where one stands already, the
  * name cannot change, or, but for compat, the factor is 1. */
 int by_dpu_multiply(struct by_matcher *match, struct baryon_node *node, double factor);
 

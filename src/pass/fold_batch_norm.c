@@ -1,5 +1,5 @@
 /*
- * BatchNormalization becomes part of the layer before it, or of the one behind it where no
+ * BatchNormalization becomes part of the layer before it, or of the one after it where no
  * padding comes between.
  */
 #include "pass/layer.h"
@@ -99,7 +99,7 @@ static int fold_back(struct by_pass_context *context, struct baryon_node *node,
     return fold_into_layer(&layer, &norm, scratch, done, err);
 }
 
-/* --- into the layer behind --- */
+/* --- into the layer after --- */
 
 static bool has_padding(const struct baryon_node *node)
 {
@@ -115,7 +115,7 @@ static bool has_padding(const struct baryon_node *node)
     return !known;
 }
 
-/* With padding around it, a shift of what is inside is not the same as one behind. */
+/* With padding around it, a shift of what is inside is not the same as one after. */
 static bool fits_behind(const struct by_pass_layer *layer, const struct norm *norm)
 {
     bool shifts = false;

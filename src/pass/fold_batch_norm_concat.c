@@ -1,4 +1,4 @@
-/* BatchNormalization behind a Concat of layers' channels becomes part of all of them. */
+/* BatchNormalization after a Concat of layers' channels becomes part of all of them. */
 #include "pass/layer.h"
 #include "pass/passes.h"
 

@@ -1,5 +1,5 @@
 /*
- * A Pad of pictures becomes padding of the Conv or pool behind it, where that pads with the
+ * A Pad of pictures becomes padding of the Conv or pool after it, where that pads with the
  * same: Conv and AveragePool with zeros, MaxPool with what never is the greatest.
  */
 #include "pass/edit.h"

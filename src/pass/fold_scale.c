@@ -97,7 +97,7 @@ static int fold_scale(struct by_pass_context *context, struct baryon_node *node,
     for (size_t slot = 0; slot < 2; slot++) {
         struct baryon_node *producer = by_pass_only_producer(node, slot);
         struct by_pass_layer layer;
-        /* A MatMul with a constant behind it is left to be what it is: no bias, no Gemm. */
+        /* A MatMul with a constant after it is left to be what it is: no bias, no Gemm. */
         if (!producer || !by_layer_of(context, producer, &layer) ||
             by_node_is(layer.node, "MatMul") || !by_pass_can_take_over(layer.last, node))
             continue;

@@ -2,7 +2,7 @@
  * x * (1 + erf(x / sqrt 2)) / 2 and its approximation by tanh -> Gelu.
  *
  * The curve is the anchor. Before it stands the argument, a multiple of x or a polynomial of it;
- * behind it + 1, then products with x and with constants in any order.
+ * after it + 1, then products with x and with constants in any order.
  */
 #include "pass/make.h"
 #include "pass/passes.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 
 #define OPSET     20 /* that has the operator */
-#define FACTORS   4  /* products behind the curve */
+#define FACTORS   4  /* products after the curve */
 #define CUBIC     0.044715
 #define ROOT_HALF 0.70710678118654752440
 #define ROOT_2_PI 0.79788456080286535588

@@ -14,7 +14,7 @@ static bool is_over_places(const struct by_norm *norm)
     return true;
 }
 
-/* Constants behind it that are not one a channel belong to a layer normalization. */
+/* Constants after it that are not one a channel belong to a layer normalization. */
 static bool is_of_channels(const struct by_norm *norm)
 {
     const struct baryon_node *next = by_match_reader(norm->end);

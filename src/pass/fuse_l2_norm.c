@@ -134,7 +134,7 @@ static bool is_quotient(struct by_matcher *match, struct length *length, struct 
     return false;
 }
 
-/* Without a least length the zero vector gives NaN before and 0 behind; compat takes any. */
+/* Without a least length the zero vector gives NaN before and 0 after; compat takes any. */
 static bool is_near_enough(const struct by_matcher *match, const struct length *length)
 {
     return match->context->compat || (length->least > 0 && length->least <= LEAST_MAX);

@@ -117,7 +117,7 @@ struct place {
 
 struct places {
     const struct by_pass_layer *layer;
-    size_t first, second, inner; /* sizes of axis 0, of axis 1, of all behind */
+    size_t first, second, inner; /* sizes of axis 0, of axis 1, of all after */
     bool transposed;
 };
 

@@ -1,6 +1,6 @@
 /*
  * Layers with constant weights, into which what is done to each output channel can be folded:
- * Conv, ConvTranspose, Gemm, MatMul, and MatMul with an Add behind it.
+ * Conv, ConvTranspose, Gemm, MatMul, and MatMul with an Add after it.
  */
 #ifndef BY_PASS_LAYER_H
 #define BY_PASS_LAYER_H

@@ -1,4 +1,4 @@
-/* MatMul of matrices and an Add of a row behind it become a Gemm with a bias. */
+/* MatMul of matrices and an Add of a row after it become a Gemm with a bias. */
 #include "pass/layer.h"
 #include "pass/passes.h"
 

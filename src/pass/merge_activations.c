@@ -1,4 +1,4 @@
-/* Relu and Clip behind each other: one is enough. */
+/* Relu and Clip after each other: one is enough. */
 #include "pass/edit.h"
 #include "pass/passes.h"
 

@@ -1,4 +1,4 @@
-/* A Transpose behind a Transpose, a Reshape behind a Reshape: one does both. */
+/* A Transpose after a Transpose, a Reshape after a Reshape: one does both. */
 #include "pass/edit.h"
 #include "pass/passes.h"
 

@@ -1,4 +1,4 @@
-/* Pictures come with their channels last: a Transpose behind such inputs gives what they were. */
+/* Pictures come with their channels last: a Transpose after such inputs gives what they were. */
 #include "base/str.h"
 #include "pass/edit.h"
 #include "pass/passes.h"

@@ -131,7 +131,7 @@ static struct baryon_node *step_with_constant(const struct by_norm *norm,
     return next;
 }
 
-/* What may stand behind the normalized value. */
+/* What may stand after the normalized value. */
 static bool end_behind(struct by_norm *norm, struct baryon_node *node)
 {
     struct baryon_node *next =

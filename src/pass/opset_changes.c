@@ -207,7 +207,7 @@ static int grid_sample_20(struct baryon_node *node, struct baryon_error *err)
 
 /* --- other behaviour --- */
 
-/* Where the nearest element is: up it was the one before, down the one behind. */
+/* Where the nearest element is: up it was the one before, down the one after. */
 static int nearest_mode(struct baryon_node *node, struct baryon_error *err)
 {
     struct by_arena scratch;

@@ -4,7 +4,7 @@
  *
  *  - a node that is still there keeps its origins;
  *  - who gives an output's name now has the origins of the node that gave it and is gone;
- *  - a gone node whose names nobody gives belongs to those that are left behind it;
+ *  - a gone node whose names nobody gives belongs to those that are left after it;
  *  - a new node of which all this says nothing belongs to its readers.
  */
 #include "pass/origins.h"

@@ -5,7 +5,7 @@
  * Names. Users speak of the nodes of their own model. by_origins remembers, for every node
  * there is, which of the user's nodes it came from; by_passes_run() keeps it by itself: a node
  * that a pass made or widened has the origins of those whose outputs' names it gives and of those
- * that vanished before it (the 256 nearest). What a pass put in front of a node has that node's.
+ * that vanished before it (the 256 nearest). What a pass put before a node has that node's.
  * Constants are nobody's origin. So passes keep the names of values that live on.
  */
 #ifndef BY_PASS_H
@@ -44,7 +44,7 @@ int by_origins_before(struct by_origins *origins, struct baryon_error *err);
 int by_origins_after(struct by_origins *origins, struct baryon_error *err);
 
 /* Nodes on a path from a start to an end; without starts all before the ends, without ends all
- * behind the starts. Names of the user's nodes. */
+ * after the starts. Names of the user's nodes. */
 struct by_pass_region {
     const char *const *starts, *const *ends;
     size_t start_count, end_count;

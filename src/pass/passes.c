@@ -27,7 +27,7 @@ static const struct by_pass *const passes[] = {
     &by_pass_fold_batch_norm,        /* the commonest */
     &by_pass_fold_batch_norm_concat, /* of those whose layers are not its neighbours */
     &by_pass_matmul_add_to_gemm,     /* a normalization has been folded by now */
-    &by_pass_fold_pad,               /* a normalization behind the Conv does not mind */
+    &by_pass_fold_pad,               /* a normalization after the Conv does not mind */
     &by_pass_fold_div_matmul,        /* the layers are what they will be */
     &by_pass_split_weight_rows,      /* weights are what they will be */
     /* --- copies: each reader its own initializer --- */

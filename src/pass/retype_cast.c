@@ -61,7 +61,7 @@ static int set_cast(struct by_retype *r, const struct crossing *at, struct baryo
     return by_node_set_int(cast, "to", at->elem, err);
 }
 
-/* The output said what type it has, which ONNX Runtime cannot find out behind an operator that is
+/* The output said what type it has, which ONNX Runtime cannot find out after an operator that is
  * not of ONNX's. */
 static int declare_custom(struct baryon_value *value, struct baryon_error *err)
 {

@@ -20,7 +20,7 @@ static int infer(struct running *running, struct baryon_error *err)
     return 0;
 }
 
-/* ONNX Runtime forgives them where it finds the right ones by itself, which it cannot behind
+/* ONNX Runtime forgives them where it finds the right ones by itself, which it cannot after
  * operators that a pass or a quantization adds. */
 static int drop_wrong_infos(struct running *running, struct baryon_error *err)
 {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Random samples that no other stage makes stand behind so many. */
+/* Random samples that no other stage makes stand after so many. */
 #define RANDOM_BEHIND 4096
 
 /* With more nodes ONNX Runtime takes longer to optimize a graph than some samples gain. */

@@ -4,7 +4,7 @@
  *
  *   begin -> (quantize up to the plan) -> keep -> (emit, write) -> measure
  *
- * Samples: those behind the ones that calibration took, where there are any; else the last quarter
+ * Samples: those after the ones that calibration took, where there are any; else the last quarter
  * of these, which rounding reconstruction holds out, too. Both models run sample by sample, side by
  * side in sessions of one thread, and nothing is kept but sums: figures do not depend on threads.
  */
@@ -83,7 +83,7 @@ struct by_quality_run {
 int by_quality_begin(struct by_quality_run *run, struct baryon_model *model,
                      const struct by_quality_options *options, struct by_quantize_options *quantize,
                      struct baryon_error *err);
-/* Behind it, before by_quantization_lower(). */
+/* After it, before by_quantization_lower(). */
 int by_quality_keep(struct by_quality_run *run, const struct by_quantization *q,
                     struct baryon_error *err);
 void by_quality_end(struct by_quality_run *run);

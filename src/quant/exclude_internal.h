@@ -33,7 +33,7 @@ int by_exclude_check_node(struct by_exclusion *exclusion, const struct by_patter
                           struct baryon_error *err);
 /* --- exclude_unknown.c: operators and nodes that no model has, or not this one --- */
 int by_exclude_unknown(struct by_exclusion *exclusion, struct baryon_error *err);
-/* --- exclude_span.c: what lies between, before or behind nodes --- */
+/* --- exclude_span.c: what lies between, before or after nodes --- */
 int by_exclude_spans(struct by_exclusion *exclusion, struct baryon_error *err);
 int by_exclude_rules(struct by_exclusion *exclusion, struct baryon_error *err);
 int by_exclude_ends(struct by_exclusion *exclusion, struct baryon_error *err);

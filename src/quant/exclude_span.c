@@ -1,4 +1,4 @@
-/* What lies between two sets of nodes, before one or behind one. */
+/* What lies between two sets of nodes, before one or after one. */
 #include "quant/exclude_internal.h"
 
 #include <string.h>
@@ -181,10 +181,10 @@ int by_exclude_spans(struct by_exclusion *exclusion, struct baryon_error *err)
     return 0;
 }
 
-/* --- Before the first nodes and behind the last ones --- */
+/* --- Before the first nodes and after the last ones --- */
 
 /* Of the marks of both ways, what one way reaches and the other does not: a node between two of
- * the named ones is neither before nor behind. */
+ * the named ones is neither before nor after. */
 static int exclude_side(struct by_exclusion *exclusion, const struct by_patterns *patterns,
                         bool before, struct baryon_error *err)
 {

@@ -126,7 +126,7 @@ static int fill_small(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
-/* Stands as float32 in front of its nodes, but not as it is. */
+/* Stands as float32 before its nodes, but not as it is. */
 static bool is_kept_float(const struct by_quant_row *row)
 {
     return row->keep_float && row->spec.format && (row->solved || !by_spec_is_block(&row->spec));

@@ -140,7 +140,7 @@ static int set_attributes(struct by_lowering *lowering, size_t index, enum by_ha
 
 /* --- The nodes --- */
 
-/* Behind the value: scale and zero point, or what there is of them. */
+/* After the value: scale and zero point, or what there is of them. */
 static int find_inputs(struct by_lowering *lowering, size_t index, struct baryon_value **inputs,
                        size_t *count, struct baryon_error *err)
 {

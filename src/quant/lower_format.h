@@ -25,13 +25,13 @@ struct baryon_value *by_lower_clip(struct by_lowering *lowering, size_t row, con
                                    struct baryon_error *err);
 /* True when lowering writes operators of com.amd.quark for the row. */
 bool by_lower_is_quark(const struct by_recipe *recipe, const struct by_quant_row *row);
-/* True when a constant of the row is rounded and stored as float32, with no node behind it. */
+/* True when a constant of the row is rounded and stored as float32, with no node after it. */
 bool by_lower_is_rounded(const struct by_recipe *recipe, const struct by_quant_row *row);
 /* Codes of a float type, or what is left of the values where they are rounded. */
 int by_lower_floats(const struct by_recipe *recipe, const struct by_quant_row *row,
                     const float *values, size_t count, struct by_pool *pool, uint8_t *out,
                     struct baryon_error *err);
-/* A constant that stays float32 in front of its nodes: as it was solved, or without what its float
+/* A constant that stays float32 before its nodes: as it was solved, or without what its float
  * type cannot hold. */
 int by_lower_fit(struct by_lowering *lowering, size_t row, struct baryon_error *err);
 

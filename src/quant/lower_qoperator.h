@@ -59,7 +59,7 @@ bool by_qop_input(struct by_qop *qop, const struct baryon_value *value, struct b
 /* The same with 8 bits and one scale. */
 bool by_qop_tensor(struct by_qop *qop, const struct baryon_value *value,
                    struct by_qop_input *input);
-/* The only reader is a QuantizeLinear of 8 bits and one scale, behind an activation maybe. */
+/* The only reader is a QuantizeLinear of 8 bits and one scale, after an activation maybe. */
 bool by_qop_output(struct by_qop *qop, struct baryon_value *value, struct by_qop_output *output);
 bool by_qop_equal(const struct by_qop_params *a, const struct by_qop_params *b);
 /* Where Relu or Clip cut, as levels; false when the bounds are not constant. */

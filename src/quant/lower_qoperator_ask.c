@@ -143,7 +143,7 @@ bool by_qop_bounds(struct by_qop *qop, const struct baryon_node *node,
     return true;
 }
 
-/* --- Behind a node --- */
+/* --- After a node --- */
 
 static struct baryon_node *only_reader(const struct baryon_value *value)
 {

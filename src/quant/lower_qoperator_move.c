@@ -1,5 +1,5 @@
 /* Operators that do to levels what they do to numbers, where levels mean the same before and
- * behind. */
+ * after. */
 #include "quant/lower_qoperator.h"
 
 #include "pass/edit.h"

@@ -26,7 +26,7 @@ void by_nbits_pack(unsigned bits, const uint8_t *levels, size_t count, uint8_t *
         out[i / each] = (uint8_t)(out[i / each] | levels[i] << (i % each * bits));
 }
 
-/* What is behind the last input stands for zero, as well as can be. */
+/* What is after the last input stands for zero, as well as can be. */
 static double write_block(const struct job *job, struct by_nbits_block block, const float *values,
                           size_t count, uint8_t *out)
 {

@@ -72,7 +72,7 @@ struct taking {
 };
 
 /* Without zero points all stand for the level in the middle: the scale is negative where the
- * parameters have another one. Behind the last input is what stands for zero. */
+ * parameters have another one. After the last input is what stands for zero. */
 static double take_block(const struct taking *taking, size_t channel, size_t block)
 {
     const struct by_nbits_spec *spec = taking->spec;

@@ -95,7 +95,7 @@ static const struct baryon_node *only_node(const struct by_placing *placing,
 }
 
 /*
- * What a layer and the additions behind it give to a LayerNormalization. The normalization
+ * What a layer and the additions after it give to a LayerNormalization. The normalization
  * takes out what most of such a sum is made of: eight bits of the sum leave little of the rest.
  */
 static bool is_for_normalization(const struct by_placing *placing, const struct baryon_value *value)

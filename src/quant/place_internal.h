@@ -28,7 +28,7 @@ struct by_placing {
     enum by_node_state *kind; /* of those that stay */
     bool *quantized, *folded;
     bool *mute; /* no pairs on its outputs */
-    /* By value->index; values made during placement are behind the end. */
+    /* By value->index; values made during placement are after the end. */
     bool *marked;
     bool *computed;        /* out of constants alone */
     unsigned char *looked; /* constants: 0 not yet, else enum by_place_look */
@@ -103,11 +103,11 @@ void by_place_axes(const struct by_placing *placing, const struct baryon_node *n
 int by_place_select(struct by_placing *placing, struct baryon_error *err);
 /* --- place_variance.c: normalizations in pieces stay float --- */
 void by_place_variances(struct by_placing *placing);
-/* --- place_logarithm.c: what computes in front of a logarithm stays float --- */
+/* --- place_logarithm.c: what computes before a logarithm stays float --- */
 void by_place_logarithms(struct by_placing *placing);
 /* --- place_spare.c: pairs that no layer reads are left out --- */
 int by_place_spare(struct by_placing *placing, struct baryon_error *err);
-/* True when a node that hands values on is quantized only behind what is. */
+/* True when a node that hands values on is quantized only after what is. */
 bool by_place_waits(const struct by_placing *placing, const struct baryon_node *node);
 /* --- place_mask.c: from a mask to its Softmax all stays float, for this reason --- */
 extern const char by_place_masked[];

@@ -1,6 +1,6 @@
 /*
  * Masks of attention: what is not to be looked at gets a great negative number added, or put in
- * its place, in front of Softmax. No range has room for it: one that reaches so far has no steps
+ * its place, before Softmax. No range has room for it: one that reaches so far has no steps
  * left for scores, one of scores alone blocks nothing. So from the mask to Softmax it stays float.
  */
 #include "quant/floats.h"

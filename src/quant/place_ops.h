@@ -19,11 +19,11 @@
 enum by_place_rule {
     BY_PLACE_PLAIN,      /* what it reads and gives, each with parameters of its own */
     BY_PLACE_MOVE,       /* input 0, and outputs, which have the parameters of input 0 */
-    BY_PLACE_ACTIVATION, /* input 0 and output, only behind a quantized tensor */
+    BY_PLACE_ACTIVATION, /* input 0 and output, only after a quantized tensor */
 };
 
 /* Bits. */
-#define BY_PLACE_BEHIND       (1u << 0)  /* may be asked for only behind a quantized tensor */
+#define BY_PLACE_BEHIND       (1u << 0)  /* may be asked for only after a quantized tensor */
 #define BY_PLACE_ONLY_BEHIND  (1u << 1)  /* is quantized only there */
 #define BY_PLACE_JOINS        (1u << 2)  /* as _BEHIND, with all that it reads quantized */
 #define BY_PLACE_ALL_INPUTS   (1u << 3)  /* every float input, not only those opinfo names */

@@ -1,4 +1,4 @@
-/* Rows of second pairs: behind the pair of a tensor, for readers that want another type. */
+/* Rows of second pairs: after the pair of a tensor, for readers that want another type. */
 #include "quant/place_internal.h"
 
 #include "base/str.h"
@@ -115,7 +115,7 @@ static const char *second_reason(struct by_placing *placing, const struct by_qua
         reader->node ? by_node_label(reader->node, label, sizeof label) : "an output of the model");
 }
 
-/* The row of that type behind the first one. */
+/* The row of that type after the first one. */
 static size_t second_row(struct splitting *splitting, const struct by_quant_reader *reader,
                          const struct by_tensor_spec *spec, struct baryon_error *err)
 {

@@ -150,7 +150,7 @@ static int set_unit_range(struct by_placing *placing, const struct baryon_node *
                            node->op_type);
 }
 
-/* What an activation cuts off needs no levels in front of it. */
+/* What an activation cuts off needs no levels before it. */
 static int set_activation_range(struct by_placing *placing, const struct baryon_node *node,
                                 struct baryon_error *err)
 {

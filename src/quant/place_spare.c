@@ -20,7 +20,7 @@ static bool gives_integers(const struct baryon_node *node)
     return by_node_is(node, "Conv") || by_node_is(node, "ConvTranspose");
 }
 
-/* No pair stands between a layer and its activation function: without the one behind it the layer's
+/* No pair stands between a layer and its activation function: without the one after it the layer's
  * own output would be rounded instead. */
 static bool finishes_layer(const struct by_placing *placing, const struct baryon_node *node)
 {

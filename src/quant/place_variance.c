@@ -102,7 +102,7 @@ static bool cancels(struct by_placing *placing, const struct baryon_value *value
     return false;
 }
 
-/* --- Behind the root --- */
+/* --- After the root --- */
 
 static bool is_kept(const struct by_placing *placing, const struct baryon_value *value)
 {

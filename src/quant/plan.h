@@ -30,7 +30,7 @@ struct by_quant_reader {
     size_t slot;
 };
 
-/* Something that happened to a row behind its first reason. */
+/* Something that happened to a row after its first reason. */
 struct by_quant_remark {
     const char *rule; /* "shift-cut", "share", "softmax-range", "cle" */
     const char *text; /* one sentence */
@@ -125,7 +125,7 @@ struct by_quant_node *by_quant_node_of(const struct by_quant_plan *plan,
 /* A new row with the defaults of its role; BY_NO_ROW on failure. */
 size_t by_quant_add(struct by_quant_plan *plan, struct baryon_value *value, enum by_role role,
                     const struct by_tensor_spec *spec, const char *why, struct baryon_error *err);
-/* A row for readers of another one that want another type: a second pair behind its pair. The value
+/* A row for readers of another one that want another type: a second pair after its pair. The value
  * still finds the first row. */
 size_t by_quant_add_second(struct by_quant_plan *plan, size_t first,
                            const struct by_tensor_spec *spec, const char *why,

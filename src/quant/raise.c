@@ -118,7 +118,7 @@ bool by_params_equal(const struct by_params *one, const struct by_params *other)
     return true;
 }
 
-/* The row of a value, by what dequantizes it; a second pair behind a first, or beside it, that
+/* The row of a value, by what dequantizes it; a second pair after a first, or beside it, that
  * means other numbers has a row of its own. */
 static size_t put_dequantized_row(struct by_quant_plan *plan, struct baryon_value *value,
                                   enum by_role role, int64_t elem, const struct by_params *params,

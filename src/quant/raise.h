@@ -1,7 +1,7 @@
 /*
  * From a quantized model back to a plan: rows from pairs of QuantizeLinear and DequantizeLinear
- * and from constants behind a DequantizeLinear, as any tool writes them. The model is not
- * changed; a row stands for both the value before the pair and the one behind it.
+ * and from constants after a DequantizeLinear, as any tool writes them. The model is not
+ * changed; a row stands for both the value before the pair and the one after it.
  */
 #ifndef BY_RAISE_H
 #define BY_RAISE_H

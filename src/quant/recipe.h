@@ -88,7 +88,7 @@ struct by_patterns {
     size_t count, cap;
 };
 
-/* A second pair behind that of a tensor, for readers that want another type. */
+/* A second pair after that of a tensor, for readers that want another type. */
 struct by_conversion {
     bool on;
     struct by_change change;  /* of the recipe's activation */
@@ -117,7 +117,7 @@ struct by_rule {
 
 enum by_approach {
     BY_APPROACH_STATIC,  /* activations by calibration */
-    BY_APPROACH_WEIGHTS, /* weights alone, DequantizeLinear in front of the layer */
+    BY_APPROACH_WEIGHTS, /* weights alone, DequantizeLinear before the layer */
     BY_APPROACH_DYNAMIC, /* activations while the model runs: MatMulInteger and the like */
     BY_APPROACH_NBITS,   /* MatMulNBits */
 };
@@ -225,7 +225,7 @@ struct by_recipe {
     struct by_patterns nodes;   /* only these; none: all */
     struct by_patterns exclude; /* node names */
     struct by_patterns exclude_op_types;
-    struct by_patterns input_nodes, output_nodes; /* what is before, behind stays float */
+    struct by_patterns input_nodes, output_nodes; /* what is before, after stays float */
     struct {
         struct by_span_rule *at;
         size_t count, cap;
@@ -244,7 +244,7 @@ struct by_recipe {
     enum by_block_form block_form;
     bool fold_relu;               /* an asymmetric range takes the place of Relu and Clip */
     bool align_elementwise;       /* constants of Add, Mul, ... get the activation's type */
-    bool keep_unquantized_chains; /* Reshape, Transpose, ... only behind quantized tensors */
+    bool keep_unquantized_chains; /* Reshape, Transpose, ... only after quantized tensors */
     bool matmul_constant_only;
     enum by_logarithms logarithms;
     enum by_auto_exclude auto_exclude;
@@ -255,10 +255,10 @@ struct by_recipe {
     bool fuse_mul_add;
     struct by_patterns fuse_between; /* "Mul>Add": no pair between the two */
     struct by_patterns passthrough;  /* operators whose output takes its input's range */
-    bool fuse_blocks;                /* those in front of formats of blocks, too */
+    bool fuse_blocks;                /* those before formats of blocks, too */
     enum by_q_domain domain;
     enum by_float_form floats;
-    bool float_clip; /* what a float type cannot hold is cut off in front of it */
+    bool float_clip; /* what a float type cannot hold is cut off before it */
 
     /* --- Graph --- */
     bool optimize;             /* folds and fusions */

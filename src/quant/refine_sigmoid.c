@@ -31,7 +31,7 @@ static int hard_sigmoid(struct by_refining *at, struct baryon_error *err)
                         "7 <= output < 14 + input");
 }
 
-/* The factor in front of a HardSigmoid's output may stand between. */
+/* The factor before a HardSigmoid's output may stand between. */
 static bool comes_from_hard_sigmoid(const struct baryon_value *value)
 {
     const struct baryon_node *node = value ? value->producer : NULL;

@@ -14,7 +14,7 @@ struct by_rescaling {
     struct by_params *was; /* of each row */
 };
 
-/* Behind by_raise() and before any rule. Rows that cannot be written back keep their parameters. */
+/* After by_raise() and before any rule. Rows that cannot be written back keep their parameters. */
 int by_rescale_open(struct by_rescaling *rescaling, struct by_quant_plan *plan,
                     struct baryon_error *err);
 /* Everything that moved since. log gets each row with the reason, and warnings of integers that

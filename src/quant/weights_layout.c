@@ -25,7 +25,7 @@ static int check_axis(const struct by_weight_view *view, int axis, const char *w
                    view->rank);
 }
 
-/* The axis splits what is left of the dims behind `begin`. */
+/* The axis splits what is left of the dims after `begin`. */
 static size_t split(const struct by_weight_view *view, int axis, size_t begin,
                     struct by_weight_axis *ahead, struct by_weight_axis *found)
 {

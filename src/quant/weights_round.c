@@ -26,7 +26,7 @@ struct job {
     float *meant; /* where not NULL: gets what the integers mean, and `out` nothing */
 };
 
-/* Where a value stands: its parameters, and for how many values behind it they hold. */
+/* Where a value stands: its parameters, and for how many values after it they hold. */
 struct place {
     size_t channel, group, run;
 };

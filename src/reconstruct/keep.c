@@ -1,4 +1,4 @@
-/* Layers that were solved, in a file beside the output: the same command goes on behind them. */
+/* Layers that were solved, in a file beside the output: the same command goes on after them. */
 #include "base/file.h"
 #include "base/journal.h"
 #include "reconstruct/reconstruct_internal.h"
@@ -45,7 +45,7 @@ static int find_key(const struct by_reconstruction *all, struct by_hash128 *key,
 
 /* --- Records --- */
 
-/* In front of the integers, biases, scales that were solved and, with these or where the copy has
+/* Before the integers, biases, scales that were solved and, with these or where the copy has
  * floats, weights of a layer that was kept. */
 struct head {
     uint64_t place, rows, left_out, weights, biases, scales, floats;

@@ -3,7 +3,7 @@
  * sees it: functions with a context, and arrays. ONNX Runtime's stages are one (rounding/model.c);
  * anything that can run its layers in order can be another.
  *
- * Behind it are two models: the reference, which says what layers are to give, and the quantized
+ * After it are two models: the reference, which says what layers are to give, and the quantized
  * one, whose layers have what was patched into them so far and the nearest rounding else. The
  * driver calls, for each layer in order,
  *
@@ -44,7 +44,7 @@ struct by_reconstruct_model {
     void *context;
     const struct by_reconstruct_layer *layers; /* in the order in which they run */
     size_t layer_count;
-    size_t train, judging; /* samples: the first ones are solved on, those behind them judge */
+    size_t train, judging; /* samples: the first ones are solved on, those after them judge */
     bool held_out;         /* those that judge are none of those that are solved on */
 
     /* *target: as it is now, until leave(). */
@@ -64,7 +64,7 @@ struct by_reconstruct_model {
      * false: they may not, and nothing changed. NULL: scales of weights stay as they are. */
     int (*rescale)(void *context, const struct by_round_choice *choice, bool *moved,
                    struct baryon_error *err);
-    /* The choice becomes the layer's, for all layers behind it and for good, unless undo() is
+    /* The choice becomes the layer's, for all layers after it and for good, unless undo() is
      * called. The choice is the caller's. */
     int (*patch)(void *context, const struct by_round_choice *choice, struct baryon_error *err);
     void (*leave)(void *context);

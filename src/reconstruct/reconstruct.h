@@ -3,7 +3,7 @@
  * gives on samples is closest to the reference, reading what the quantized model gives it, whose
  * layers before it are rounded already. A layer keeps them where held-out samples say that it got
  * better, the model keeps its layers where its outputs did. Knows no graph, plan or runtime: all of
- * that is behind an interface (reconstruct/model.h). Same integers for any number of threads.
+ * that is after an interface (reconstruct/model.h). Same integers for any number of threads.
  */
 #ifndef BY_RECONSTRUCT_H
 #define BY_RECONSTRUCT_H

@@ -89,7 +89,7 @@ static bool read_class(struct reader *reader, size_t *class)
     return reader->at > begin && *class < LABELS;
 }
 
-/* Between quotes of either kind, as Python writes texts; of escapes the character behind. */
+/* Between quotes of either kind, as Python writes texts; of escapes the character after. */
 static bool read_text(struct reader *reader, char *text, size_t *size)
 {
     const char quote = skip(reader, '\'') ? '\'' : '"';

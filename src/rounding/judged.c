@@ -92,7 +92,7 @@ static int judge_values_of(const struct by_rounding_run *run, struct baryon_valu
     return status;
 }
 
-/* Behind all layers: what the stages have not run yet. done: false where some of what is judged
+/* After all layers: what the stages have not run yet. done: false where some of what is judged
  * has gone, or is a constant. */
 static int judge_rest(const struct by_rounding_run *run, struct by_judgement *each, bool *done,
                       struct baryon_error *err)

@@ -74,7 +74,7 @@ static bool is_open(const struct by_quant_plan *plan, const struct by_rounding_l
            (!row->keep_float || row->spec.format) && row->value == value && row->readers.count == 1;
 }
 
-/* --- The activation behind --- */
+/* --- The activation after --- */
 
 static float constant_or(const struct baryon_node *node, size_t slot, float other)
 {

@@ -15,7 +15,7 @@ struct by_rounding_layer {
     size_t groups, outs, columns; /* outs, columns: of a group */
     /* From (group, out, column) to the tensor's element. */
     size_t group_stride, out_stride, column_stride, inside;
-    float low, high; /* what the activation behind it sees */
+    float low, high; /* what the activation after it sees */
 };
 
 /* False where the node is none, or one that its solver leaves alone. */
@@ -37,7 +37,7 @@ bool by_rounding_may_move(const struct by_quant_row *row);
 /* That holds of the layer's weight, and its scales are its own. */
 bool by_rounding_may_scale(const struct by_quant_plan *plan, const struct by_rounding_layer *layer);
 
-/* What the activation behind a node sees: -INFINITY, INFINITY where that is everything. */
+/* What the activation after a node sees: -INFINITY, INFINITY where that is everything. */
 void by_rounding_seen(const struct baryon_node *node, float *low, float *high);
 
 static inline size_t by_rounding_element(const struct by_rounding_layer *layer, size_t group,

@@ -20,7 +20,7 @@ int by_rounding_patch(struct by_rounding_run *run, struct baryon_node *node, siz
     return value ? by_node_set_input(node, slot, value, err) : -1;
 }
 
-/* The integers behind the copy's pair. */
+/* The integers after the copy's pair. */
 static int patch_integers(struct by_rounding_run *run, const struct by_rounding_layer *layer,
                           struct baryon_error *err)
 {

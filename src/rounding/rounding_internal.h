@@ -111,7 +111,7 @@ struct by_rounding_run {
                                        simulate hardware */
     struct by_judge *judge;         /* shared, as the depot is */
     struct by_depot *depot;
-    size_t train, judging; /* samples: the first ones, and those behind them */
+    size_t train, judging; /* samples: the first ones, and those after them */
     const struct by_parked **inputs;
     struct by_recipe recipe;
     struct by_frame frame;

@@ -22,7 +22,7 @@
 #include "search/candidate.h"
 #include "search/command.h"
 
-#define BY_AUTO_SOLVED   ".solved.part" /* behind the output's path: layers that were solved */
+#define BY_AUTO_SOLVED   ".solved.part" /* after the output's path: layers that were solved */
 #define BY_AUTO_NO_POINT SIZE_MAX
 #define BY_AUTO_PINS_MAX 512
 
@@ -52,7 +52,7 @@ struct by_auto_work {
 
 /* --- points.c --- */
 
-/* rest: of the config, behind the head. *place: of the point; where the search has it already, of
+/* rest: of the config, after the head. *place: of the point; where the search has it already, of
  * that. A config that cannot be quantized is lost, and no error. */
 int by_auto_try(struct by_auto_work *work, const char *name, const char *text, const char *rest,
                 size_t *place, struct baryon_error *err);
@@ -104,7 +104,7 @@ void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked,
 
 /* --- rest.c --- */
 
-/* A config: the head, and behind it the rest. */
+/* A config: the head, and after it the rest. */
 void by_auto_yaml(const struct by_auto_work *work, const char *rest, struct by_str *yaml);
 /* The rest of a point's config. */
 const char *by_auto_rest(const struct by_auto_work *work, const struct by_auto_point *point);

@@ -33,7 +33,7 @@ struct by_auto_candidate {
 /* The model and the options, before anything is done with them. */
 int by_auto_candidate_begin(struct by_auto_candidate *candidate, const struct by_auto_base *base,
                             const char *yaml, bool keeps, struct baryon_error *err);
-/* Behind it, up to the plan. */
+/* After it, up to the plan. */
 int by_auto_candidate_plan(struct by_auto_candidate *candidate, struct baryon_error *err);
 /* Both. keeps: for decisions about it. It has to stay where it is; whatever comes out,
  * by_auto_candidate_close() goes with it. */

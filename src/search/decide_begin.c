@@ -29,7 +29,7 @@ struct by_begins {
     struct by_map by_name;
 };
 
-/* --- What is before and behind --- */
+/* --- What is before and after --- */
 
 /* By node: it gives something else from sample to sample; a source changes what it gives. */
 struct sides {
@@ -58,7 +58,7 @@ static bool has_nested(const struct baryon_graph *graph)
     return false;
 }
 
-/* From the nodes that are marked, to all behind them; the graph is sorted. */
+/* From the nodes that are marked, to all after them; the graph is sorted. */
 static void spread(const struct baryon_graph *graph, struct sides *sides)
 {
     for (size_t i = 0; i < graph->node.count; i++) {
@@ -73,7 +73,7 @@ static void spread(const struct baryon_graph *graph, struct sides *sides)
     }
 }
 
-/* A value that is computed before all sources, and read behind one. */
+/* A value that is computed before all sources, and read after one. */
 static bool crosses(const struct sides *sides, const struct baryon_node *reader,
                     const struct baryon_value *value)
 {

@@ -45,7 +45,7 @@ bool by_decide_same_grid(const struct by_params *one, const struct by_params *ot
            (one->zeros ? one->zeros[0] : 0) == (other->zeros ? other->zeros[0] : 0);
 }
 
-/* The row in front of a node that gives nothing but values that it read, and limits. */
+/* The row before a node that gives nothing but values that it read, and limits. */
 static size_t row_before(const struct by_quant_plan *plan, size_t row)
 {
     const struct baryon_node *node = plan->rows.at[row].value->producer;
@@ -502,7 +502,7 @@ static void begin_index(const struct by_decisions *d, struct by_decide_index *in
         index->start[i + 1] += index->start[i];
 }
 
-/* Filled from behind, so that starts are right afterwards and items in their order. */
+/* Filled from the end, so that starts are right afterwards and items in their order. */
 static int index_touches(struct by_decisions *d, struct baryon_error *err)
 {
     struct by_decide_index *index = &d->work->touching;

@@ -2,7 +2,7 @@
  * The float model with all sources of noise in it, each switched on and off by an input: a session
  * is opened once, and any set of sources is a run.
  *
- * Behind each pair of an activation stands a Where that a bool of the input `switches` sets.
+ * After each pair of an activation stands a Where that a bool of the input `switches` sets.
  * Weights are inputs themselves: a run is given the float values, or what rounding leaves of them.
  *
  * With the sources of a part alone a run takes a fraction of the time: other activations have no

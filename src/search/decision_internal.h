@@ -24,7 +24,7 @@
 #define BY_NONE         SIZE_MAX
 #define BY_DECIDE_TYPES 64
 
-/* Places in a list, one row behind the other: of row i those from start[i] on. */
+/* Places in a list, one row after the other: of row i those from start[i] on. */
 struct by_decide_index {
     size_t *start, *at;
 };

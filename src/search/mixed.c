@@ -63,7 +63,7 @@ static int read_operators(struct by_mixed *mixed, const struct baryon_model *mod
     return 0;
 }
 
-/* In front of the user's own rules, which win. */
+/* Before the user's own rules, which win. */
 static int add_operators(struct by_mixed *mixed, const struct baryon_model *model,
                          const struct by_recipe *recipe, struct baryon_error *err)
 {

@@ -1,6 +1,6 @@
 /*
  * Samples of a search, in three parts that share none: the first ones calibrate and solve, those
- * behind them choose, and the last ones are for the final report alone.
+ * after them choose, and the last ones are for the final report alone.
  */
 #ifndef BY_AUTO_PARTS_H
 #define BY_AUTO_PARTS_H

@@ -8,7 +8,7 @@
 
 #define ENOUGH 20.0 /* dB */
 #define ALIKE  1.0  /* dB */
-#define BEYOND 3.0  /* dB that rounding costs behind passes, which are the cause no longer then */
+#define BEYOND 3.0  /* dB that rounding costs after passes, which are the cause no longer then */
 
 /* --- Values and what they become --- */
 

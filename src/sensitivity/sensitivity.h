@@ -12,7 +12,7 @@
 /* The model in four states. Biases that make up for what rounding weights does stand where weights
  * are quantized. */
 enum by_state {
-    BY_STATE_FLOAT, /* behind the passes, equalized */
+    BY_STATE_FLOAT, /* after the passes, equalized */
     BY_STATE_WEIGHTS,
     BY_STATE_ACTIVATIONS,
     BY_STATE_BOTH,
@@ -25,7 +25,7 @@ struct by_sensed_output {
     double sqnr[BY_STATES];
 };
 
-/* What a layer with quantized weights gives, in front of the pair behind it. */
+/* What a layer with quantized weights gives, before the pair after it. */
 struct by_sensed_layer {
     const char *name, *op_type, *output;
     size_t weight;  /* row of the plan */

@@ -7,7 +7,7 @@
  *     tensors: {x: {type: uint8, scale: 0.1, zero_point: 3}, y: {range: [-1, 1]},
  *               z: {type: uint16, convert: {type: uint8, nodes: [conv2]}}}
  *
- * On the command line the same without braces, parts of a part behind a dot:
+ * On the command line the same without braces, parts of a part after a dot:
  *
  *     --node 'conv*=activation:int16,weight:int8,weight.granularity:channel'
  */

@@ -28,7 +28,7 @@ struct descent {
     const struct by_descent *problem;
     const struct by_descent_path *path;
     const struct by_blas *blas; /* NULL: the columns are one block */
-    size_t stride;              /* floats of a line, with room behind */
+    size_t stride;              /* floats of a line, with room after */
     float *reach;               /* as by_descent_line has it */
     int32_t *integers;
     double *errors;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of few outputs: differences, and behind them their products with gram. */
+/* Of few outputs: differences, and after them their products with gram. */
 static void find_distances(const struct by_descent *p, const struct by_blas *blas,
                            const int32_t *integers, float *differences, double *distances)
 {

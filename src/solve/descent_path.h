@@ -23,8 +23,8 @@ struct by_descent_line {
     const float *gram; /* rows of the block, from its first column on */
     size_t stride;     /* floats from one row to the next */
     size_t count;      /* columns, at most BY_DESCENT_BLOCK */
-    /* A step pays when |residual| is more than scale * reach. Behind these there are
-     * BY_DESCENT_LANES more that can be read, as behind the next three. */
+    /* A step pays when |residual| is more than scale * reach. After these there are
+     * BY_DESCENT_LANES more that can be read, as after the next three. */
     const float *reach;
     float *residual;  /* gram w - cross */
     float *down, *up; /* levels that are left in each direction; below zero: none */

@@ -1,7 +1,7 @@
 /*
  * With gram = l l' the error of e = best - values is the squared length of l' e, and element i of
  * that depends on e[i] and later ones alone. So columns go from last to first: each takes the
- * integer that brings its element nearest to zero, given those behind it. That is what feeding
+ * integer that brings its element nearest to zero, given those after it. That is what feeding
  * errors back through the inverse of gram does, without the inverse.
  */
 #include "solve/gptq.h"

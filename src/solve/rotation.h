@@ -1,6 +1,6 @@
 /*
  * Orthogonal matrices that spread the peaks of a few channels over all of them, as products of
- * small ones: Q = F1 x F2 x ... (Kronecker), behind a change of order or of signs by the seed. They
+ * small ones: Q = F1 x F2 x ... (Kronecker), after a change of order or of signs by the seed. They
  * are applied in n * (n1 + n2 + ...) products and never formed. Arrays in, arrays out, no graph.
  */
 #ifndef BY_ROTATION_H

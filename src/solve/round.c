@@ -12,7 +12,7 @@ void by_round_choice_release(struct by_round_choice *choice)
     *choice = (struct by_round_choice){0};
 }
 
-/* Sweeps behind one that gains so little gain less still: on CREPE's convolution of 8,192 columns
+/* Sweeps after one that gains so little gain less still: on CREPE's convolution of 8,192 columns
  * they take half of the time, for 2 % of what descent gains and nothing at the model's outputs. */
 #define LEAST_GAIN 0.02
 

@@ -15,13 +15,13 @@ struct by_round_options {
     double mix;
     double damping;    /* share of the mean of the Gram matrix's diagonal */
     bool free;         /* integers may leave the two next to the weights */
-    bool fixed_biases; /* are not solved, and what the activation behind sees does not count */
+    bool fixed_biases; /* are not solved, and what the activation after sees does not count */
     bool gptq;         /* begin with its integers, which may be far from the weights */
     unsigned starts;   /* of descent, the best of which counts; 0 is 1 */
     uint64_t lots;     /* the seed of further starts */
     /* Iterations of the relaxation that there is in place of descent; 0: descent. */
     unsigned relaxation;
-    /* Shows the layer all samples again; NULL: what the activation behind sees does not count. */
+    /* Shows the layer all samples again; NULL: what the activation after sees does not count. */
     int (*look)(void *context, struct by_round_behind *behind, struct baryon_error *err);
     void *context;
     bool scales; /* are solved as well, where the target says which belong together */

@@ -1,5 +1,5 @@
 /*
- * The activation behind a layer does not see all that the layer gives: what Relu makes zero needs
+ * The activation after a layer does not see all that the layer gives: what Relu makes zero needs
  * no precision there. `low` and `high` of a target are what it sees; this aims the layer's moments
  * at what is seen.
  */

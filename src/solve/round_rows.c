@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* A chunk that is kept: x, and y behind it. */
+/* A chunk that is kept: x, and y after it. */
 struct kept_chunk {
     float *x, *y;
     size_t length, rows;
@@ -157,7 +157,7 @@ static int join_chunks(struct by_round_scratch *scratch, size_t first, size_t en
     return 0;
 }
 
-/* From chunk `first` on, as many as make up enough rows; the first behind them. */
+/* From chunk `first` on, as many as make up enough rows; the first after them. */
 static size_t end_of_joined(const struct by_round_scratch *scratch, size_t first, size_t *length)
 {
     size_t end = first;

@@ -265,7 +265,7 @@ static int fit(struct scaling *scaling, struct baryon_error *err)
     return 0;
 }
 
-/* Integers that other scales have left behind come next to their weights again. */
+/* Integers that other scales have left over come next to their weights again. */
 static void come_near(struct scaling *scaling)
 {
     const struct by_round_target *target = scaling->target;

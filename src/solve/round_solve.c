@@ -64,7 +64,7 @@ static bool has_fixed_bias(const struct solving *solving)
     return solving->target->biases && solving->options->fixed_biases;
 }
 
-/* --- What the activation behind sees --- */
+/* --- What the activation after sees --- */
 
 #define ROUNDS 2
 

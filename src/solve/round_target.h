@@ -40,7 +40,7 @@ struct by_round_target {
     const float *weights;         /* [groups][outs][columns], of the float model */
     const float *biases;          /* [groups][outs]; NULL: it has none */
     struct by_round_grid grid;
-    /* What the activation behind it sees (solve/round_behind.h): -INFINITY, INFINITY where that is
+    /* What the activation after it sees (solve/round_behind.h): -INFINITY, INFINITY where that is
      * everything. */
     float low, high;
 
@@ -51,7 +51,7 @@ struct by_round_target {
     bool coarse_biases; /* they have a scale of their own, and may move far by it */
 };
 
-/* The activation behind does not see all that it gives. */
+/* The activation after does not see all that it gives. */
 static inline bool by_round_hides(const struct by_round_target *target)
 {
     return target->low > -INFINITY || target->high < INFINITY;

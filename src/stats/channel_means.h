@@ -19,7 +19,7 @@ struct by_channel_means {
     uint64_t values;     /* that each channel had */
 };
 
-/* A mean is known well after few samples: the first ones count, and behind them every eighth. */
+/* A mean is known well after few samples: the first ones count, and after them every eighth. */
 static inline bool by_channel_means_of(uint64_t sample)
 {
     return sample < 16 || sample % 8 == 0;
@@ -30,7 +30,7 @@ struct by_channel_values {
     const void *at;
     int64_t elem;
     size_t outer, channels, inner;
-    const struct by_blocks *blocks; /* of float values; NULL: one behind the other */
+    const struct by_blocks *blocks; /* of float values; NULL: one after the other */
 };
 
 int by_channel_means_init(struct by_channel_means *means, size_t count, struct baryon_error *err);

@@ -16,7 +16,7 @@ static bool is_zero(const struct baryon_value *value)
                       is_one && number == 0);
 }
 
-/* Zeros around pictures: as many before and behind each axis of the window; false: something else.
+/* Zeros around pictures: as many before and after each axis of the window; false: something else.
  */
 static bool add_pads(const int64_t *pads, size_t count, struct by_moments_layer *layer)
 {

@@ -8,7 +8,7 @@
 #include "ir/graph.h"
 #include "moments/moments.h"
 
-/* The tensor behind a value that is the same in every run: an initializer, a Constant, or one of
+/* The tensor after a value that is the same in every run: an initializer, a Constant, or one of
  * them through Identity and Cast. NULL when it is none. */
 const struct baryon_tensor *by_layer_constant(const struct baryon_value *value);
 /* False when the node is no layer with constant weights, or one that has no moments. */

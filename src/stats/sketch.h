@@ -74,7 +74,7 @@ struct by_sketch_values {
     const void *at;
     int64_t elem;
     size_t count;                   /* without padding */
-    const struct by_blocks *blocks; /* of float values; NULL: one behind the other */
+    const struct by_blocks *blocks; /* of float values; NULL: one after the other */
     pthread_mutex_t *lock;          /* held while the sketch changes; NULL: nobody else does */
 };
 int by_sketch_look_at(struct by_sketch *sketch, struct by_sketch_scratch *scratch,

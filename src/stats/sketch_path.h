@@ -12,7 +12,7 @@
 #define BY_SKETCH_BINS 9216u
 
 /*
- * Where bins are while a tensor is looked at: rows one behind the other from exponent 0 on; behind
+ * Where bins are while a tensor is looked at: rows one after the other from exponent 0 on; after
  * them bins for zeros, several so that many zeros do not wait for each other; negative values
  * BY_SKETCH_SIDE above positive ones.
  */

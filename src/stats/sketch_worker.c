@@ -43,7 +43,7 @@ static int first_row(const struct by_sketch_worker *worker)
     return e;
 }
 
-/* Behind the last one of a sign. */
+/* After the last one of a sign. */
 static int end_row(const struct by_sketch_worker *worker, int sign)
 {
     const struct by_sketch_range *range = &worker->part.range;

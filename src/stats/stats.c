@@ -163,7 +163,7 @@ bool by_tensor_stats_means(const struct by_tensor_stats *tensor, double *means)
 
 /* --- Samples --- */
 
-/* The first range that ends at or behind the sample. */
+/* The first range that ends at or after the sample. */
 static size_t find_range(const struct by_stats *stats, uint64_t sample)
 {
     size_t i = 0;

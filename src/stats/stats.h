@@ -45,7 +45,7 @@ struct by_tensor_stats {
     const char *name;
     int64_t elem;
     size_t rank;                /* of the looks; SIZE_MAX while there was none */
-    int64_t dims[16];           /* BY_DIM_VARIES where samples differ; all 0 behind the rank */
+    int64_t dims[16];           /* BY_DIM_VARIES where samples differ; all 0 after the rank */
     bool rank_varies;           /* then rank is 0 */
     int channel_axis;           /* -1: none */
     bool has_means;             /* asked for */

@@ -5,7 +5,7 @@
  *   record  kind u8  length varint  payload
  *   end     BY_STORE_END u8  size of the file u64  XXH3-128 of all before it
  *
- * One head, then the tensors, then the layers, each with its tiles behind it. Numbers are
+ * One head, then the tensors, then the layers, each with its tiles after it. Numbers are
  * little-endian; a varint is LEB128 in as few bytes as possible, a signed number one in
  * zigzag form; a text is its length and UTF-8 without NUL. Equal statistics are equal
  * bytes: nothing has two spellings, and what follows from the rest is not written.
@@ -104,7 +104,7 @@ void by_store_take_fold(struct by_store_in *in, struct by_fold *fold);
 void by_store_take_sketch(struct by_store_in *in, struct by_sketch *sketch);
 void by_store_take_channels(struct by_store_in *in, struct by_channels *channels);
 void by_store_take_means(struct by_store_in *in, struct by_channel_means *means);
-/* Behind the rest of the sketch. */
+/* After the rest of the sketch. */
 void by_store_take_votes(struct by_store_in *in, struct by_sketch *sketch);
 void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor);
 void by_store_take_layer(struct by_store_in *in, struct by_moments_layer *layer);

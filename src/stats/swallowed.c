@@ -1,7 +1,7 @@
 /* Finds values that fusions remove, which therefore need no range. */
 #include "stats/swallowed.h"
 
-/* Nodes of one pattern, its last node behind the others. */
+/* Nodes of one pattern, its last node after the others. */
 #define PATTERN_MAX 16
 
 struct pattern {
@@ -106,7 +106,7 @@ static void swallow(struct search *search, const struct pattern *pattern)
 
 /* --- Activations and batch normalization --- */
 
-/* They only bend or cut: ranges before them follow from those behind. */
+/* They only bend or cut: ranges before them follow from those after. */
 static bool bends(const struct search *search, const struct baryon_node *node)
 {
     if (by_node_is(node, "Clip")) {
@@ -157,7 +157,7 @@ static const struct baryon_value *centred(struct pattern *pattern,
     return by_node_in(sub, 0);
 }
 
-/* The node behind `node` when it is that operator with a constant; it joins the pattern. */
+/* The node after `node` when it is that operator with a constant; it joins the pattern. */
 static const struct baryon_node *step_to_reader(const struct search *search,
                                                 struct pattern *pattern,
                                                 const struct baryon_node *node, const char *op_type)

@@ -30,7 +30,7 @@ bool by_trial_leaves_weights(const struct by_recipe *recipe)
 
 /* --- What is to be looked at --- */
 
-/* Names behind those that are asked for already; some may be both. */
+/* Names after those that are asked for already; some may be both. */
 static int join_names(struct by_quant_plan *plan, const char *const *more, size_t more_count,
                       struct by_calibrate_options *options, struct baryon_error *err)
 {

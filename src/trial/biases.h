@@ -8,7 +8,7 @@
 bool by_biases_corrected(const struct by_recipe *recipe);
 /* True when biases are corrected, or that is to be judged. */
 bool by_biases_need_means(const struct by_recipe *recipe);
-/* Equalization is tried for rounding that is solved behind it. */
+/* Equalization is tried for rounding that is solved after it. */
 bool by_trial_before_rounding(const struct by_recipe *recipe);
 /* Weights of its candidates stay float then. */
 bool by_trial_leaves_weights(const struct by_recipe *recipe);
@@ -16,7 +16,7 @@ bool by_trial_leaves_weights(const struct by_recipe *recipe);
  * be corrected. What is added to the options lives in the plan. */
 int by_trial_want(struct by_quant_plan *plan, bool corrects, struct by_calibrate_options *options,
                   struct baryon_error *err);
-/* Behind the rules of hardware, which are asked again where something changed. log may be NULL. */
+/* After the rules of hardware, which are asked again where something changed. log may be NULL. */
 int by_biases_correct(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
                       const struct by_log *log, struct baryon_error *err);
 

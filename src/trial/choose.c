@@ -89,7 +89,7 @@ bool by_choose_holds_out(const struct by_quantization *q)
 enum round {
     BEFORE_CALIBRATION = 1,
     SHARES_ALL = 2, /* judged on all samples, which ranges are of */
-    HOLDS_OUT = 4,  /* judged on samples behind those that ranges are of */
+    HOLDS_OUT = 4,  /* judged on samples after those that ranges are of */
 };
 
 static bool belongs(const struct by_choice_row *row, unsigned rounds)
@@ -239,7 +239,7 @@ static int choose_calibrated(struct by_quantization *q, unsigned rounds, bool wi
 }
 
 /* Which activations have 16 bits all samples say, as ranges are of all of them: where that is a
- * choice, methods have a trial of their own behind it. So they have where the method has the least
+ * choice, methods have a trial of their own after it. So they have where the method has the least
  * error already, which mostly is the best one. */
 static bool is_later(const struct by_quantization *q, bool wide)
 {

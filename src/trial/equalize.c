@@ -12,7 +12,7 @@
 
 /* Equalizations are tried as far as they are not the same as another one: the ways that keep the
  * float model what it is, and where Relu6 gains nothing by its own limits, the others. Biases are
- * corrected or not behind that, with the best. */
+ * corrected or not after that, with the best. */
 static size_t later_count(const struct by_cle_report *survey)
 {
     if (!survey->relu6)

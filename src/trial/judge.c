@@ -26,7 +26,7 @@ struct by_judge {
     struct by_input *input;     /* as long as it has not */
     uint64_t next;              /* sample to read */
     size_t port_count;
-    /* Behind the outputs of the reference, by_unsaturated_all() of a model. */
+    /* After the outputs of the reference, by_unsaturated_all() of a model. */
     size_t output_count, unsaturated_count;
     bool centred[BY_JUDGE_MORE];
     struct by_depot *depot, *own; /* where all waits; `own`: ours */

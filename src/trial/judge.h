@@ -31,7 +31,7 @@ struct by_judge_options {
     struct by_session_options session;
     struct by_session
         *reference;     /* an open one, the caller's, of one thread; NULL: opens its own */
-    size_t look, aside; /* so many samples are for looking at, so many behind them judge */
+    size_t look, aside; /* so many samples are for looking at, so many after them judge */
     size_t most;        /* that judge, when more are taken later */
     uint64_t skip;      /* so many samples of the data come before the first one */
     /* None is for looking at: the last ones judge, a quarter of all at most, and the others are
@@ -67,7 +67,7 @@ struct by_judge_reader {
 };
 void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
                    struct by_input_callback *callback);
-/* Inputs of any sample that is kept: those to look at, and behind them those that judge. The first
+/* Inputs of any sample that is kept: those to look at, and after them those that judge. The first
  * function is for judges with a depot, the other for those without. */
 size_t by_judge_kept(const struct by_judge *judge);
 const struct by_parked *by_judge_parked(const struct by_judge *judge, size_t sample, size_t *count);

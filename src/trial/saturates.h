@@ -19,7 +19,7 @@ bool by_unsaturated_find(const struct baryon_value *output, struct by_unsaturate
 /* Those of all outputs that have one, each once, in their order; how many. */
 size_t by_unsaturated_all(const struct baryon_graph *graph, struct by_unsaturated *found,
                           size_t most);
-/* The graph has these as further outputs, behind its own, until they are hidden again: to open a
+/* The graph has these as further outputs, after its own, until they are hidden again: to open a
  * session. Whatever comes out, by_unsaturated_hide() goes with it. */
 struct by_unsaturated_shown {
     struct baryon_graph *graph;

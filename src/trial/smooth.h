@@ -4,7 +4,7 @@
 
 #include "trial/quantization.h"
 
-/* Behind the choices of the config, before equalization. *changed: Q/DQ pairs have to be inserted
+/* After the choices of the config, before equalization. *changed: Q/DQ pairs have to be inserted
  * again. */
 int by_smooth(struct by_quantization *q, bool *changed, struct baryon_error *err);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct by_snapshot_row {
-    struct by_quant_row row; /* with the plan's pointers; behind them: */
+    struct by_quant_row row; /* with the plan's pointers; after them: */
     float *scales;
     int64_t *zeros;
     struct by_quant_remark *remarks;

@@ -4,7 +4,7 @@
 
 #include "trial/quantization.h"
 
-/* Behind smoothing, whose factors come first. *changed: Q/DQ pairs have to be inserted again. */
+/* After smoothing, whose factors come first. *changed: Q/DQ pairs have to be inserted again. */
 int by_split_outliers(struct by_quantization *q, bool *changed, struct baryon_error *err);
 
 #endif

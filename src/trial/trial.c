@@ -7,7 +7,7 @@
 #include "trial/biases.h"
 #include "trial/trial_internal.h"
 
-#define LOOK 8 /* samples that ranges come from; those behind them judge */
+#define LOOK 8 /* samples that ranges come from; those after them judge */
 
 /* Samples that judge: as many as have so many values in the model together, of those limits, and
  * so many bytes of inputs are kept. */

@@ -30,7 +30,7 @@ struct by_trial_score {
 int by_trial_open(struct by_trial **trial, struct by_quantization *quantization, size_t candidates,
                   struct baryon_error *err);
 /* After calibration. Where samples are held out and there is q->part, it is the statistics of every
- * candidate, and the samples behind it judge; else those are q->stats, and all samples judge. */
+ * candidate, and the samples after it judge; else those are q->stats, and all samples judge. */
 int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *quantization,
                              size_t candidates, bool holds_out, struct baryon_error *err);
 /* Statistics with channels of the model as it is; NULL: it has no ranges. */

@@ -51,7 +51,7 @@ struct by_trial {
     struct baryon_model *exact; /* before passes that simulate hardware; NULL: the model itself */
     struct by_judge *judge;
     bool calibrated;       /* it is one after calibration */
-    struct by_stats *part; /* q->part, where samples behind it judge; or NULL */
+    struct by_stats *part; /* q->part, where samples after it judge; or NULL */
     bool judges;           /* there are samples for that */
     size_t referenced;     /* so many of the samples that judge ran in the float model */
     struct by_trial_seen seen[BY_TRIAL_ENTRIES]; /* the first one: of the model as it is */

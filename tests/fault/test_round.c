@@ -112,7 +112,7 @@ static bool fail_at(const char *preset, uint64_t k, bool forever)
     if (!is_expected(err.code) || !err.message[0])
         fail_msg("call %d: code %d, '%s'", (int)k, (int)err.code, err.message);
     assert_int_not_equal(access("out.onnx", F_OK), 0);
-    if (kind == BY_FAULT_IO && !forever) { /* goes on behind what was kept */
+    if (kind == BY_FAULT_IO && !forever) { /* goes on after what was kept */
         assert_ok(quantize(preset));
         assert_whole(k);
     }

@@ -47,7 +47,7 @@ static float *draw(size_t count, uint64_t seed)
     return values;
 }
 
-/* Inputs are not negative, as behind Relu, and damped by a hundredth of the mean diagonal. */
+/* Inputs are not negative, as after Relu, and damped by a hundredth of the mean diagonal. */
 static float *make_gram(size_t columns, size_t rows, const struct by_blas *blas)
 {
     const size_t hidden = columns / 2 + 1;

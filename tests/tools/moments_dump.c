@@ -3,7 +3,7 @@
  * stdin, words separated by blanks; each gives one line: "... ok", or "error ..." .
  *
  *   model PATH
- *       lists its layers: "NAME INPUT WEIGHT KIND GROUPS COLUMNS TILES" each, with ";" behind
+ *       lists its layers: "NAME INPUT WEIGHT KIND GROUPS COLUMNS TILES" each, with ";" after
  *   gather LAYER THREADS PARTS PASSES SEED OUT NPY...
  *       looks at the files as inputs of the layer, shuffled by SEED, dealt out to PARTS moments
  *       which are merged in a shuffled order; tiles are gathered in so many passes. OUT gets,

@@ -3,7 +3,7 @@
  *
  * Jobs come on stdin and answers go to stdout (pipe.h):
  *   array  text name, u32 type, u32 rank, i64 dims, u64 size, the bytes; of strings
- *          the characters with a NUL behind each
+ *          the characters with a NUL after each
  *   job    text model, u32 optimization, u32 trace too, u32 inputs, arrays
  *   answer u32 0, u32 outputs, arrays, each with what baryon_model_trace() says of it:
  *          u32 type, i32 rank (-1: unknown), i64 dims (-1: unknown); nothing when not traced

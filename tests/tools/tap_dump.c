@@ -3,7 +3,7 @@
  *
  * Jobs come on stdin and answers go to stdout (pipe.h):
  *   array  text name, u32 type, u32 rank, i64 dims, u64 size, the bytes; of strings
- *          the characters with a NUL behind each
+ *          the characters with a NUL after each
  *   job    text model, u32 optimization, u32 threads, u32 taps, each u32 names, texts;
  *          u32 samples, each u32 inputs, arrays
  *   answer of each look u32 1, u32 tap, u64 sample, u32 values, arrays; u32 0;

@@ -756,7 +756,7 @@ static void test_refused_ranges(void **state)
     range.size = 2;
     REFUSED("x", "minmax", "int8", "a range with a size of 2, must be the size of the struct");
 #undef REFUSED
-    /* A program built with fewer members gets those, and nothing behind them. */
+    /* A program built with fewer members gets those, and nothing after them. */
     range =
         (struct baryon_range){.size = offsetof(struct baryon_range, zero_point), .zero_point = 77};
     ok(baryon_statistics_range(statistics, "x", "minmax", "uint8", NULL, &range, &err));

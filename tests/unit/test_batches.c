@@ -154,7 +154,7 @@ static void test_limit(void **state)
                         "4\nwarning: data: 3 samples, fewer than the requested 5\n");
 }
 
-/* Files behind the limit are not opened, so nobody knows what is left over in the end. */
+/* Files after the limit are not opened, so nobody knows what is left over in the end. */
 static void test_limit_before_the_last_file(void **state)
 {
     (void)state;

@@ -395,7 +395,7 @@ static void test_skip(void **state)
     assert_null(stats);
     assert_ok(by_calibrate_clean("c.part", &err));
 
-    /* Interrupted behind the bad one: it stays the only one that may be. */
+    /* Interrupted after the bad one: it stays the only one that may be. */
     maker = (struct maker){.bad = 2};
     assert_err(calibrate(&maker, 0.2, 3, &stats), BARYON_ERR_CANCELLED,
                "calibrate: stopped after 3 of 5 samples; run the same command to resume");
@@ -454,7 +454,7 @@ static void test_matches(void **state)
     by_model_free(model);
 }
 
-/* Statistics of the first `count` samples, going on behind what *begun has. */
+/* Statistics of the first `count` samples, going on after what *begun has. */
 static struct by_stats *stats_behind(struct by_stats **begun, size_t count, bool per_channel,
                                      struct by_calibrate_report *report)
 {

@@ -112,7 +112,7 @@ static void put_bits(struct baryon_tensor *tensor, size_t index, size_t width, u
         bytes[i] = (uint8_t)(bits >> (8 * i));
 }
 
-/* In the first block, in a later one, and behind the last. */
+/* In the first block, in a later one, and after the last. */
 static void finds_what_is_not_finite_in_every_type(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static struct baryon_model *layer_model(const char *op_type, const int64_t *dims
     return model;
 }
 
-/* The error's message behind "error geometry: graph.node[0]: node 'layer' (OP): ". */
+/* The error's message after "error geometry: graph.node[0]: node 'layer' (OP): ". */
 static const char *geometry_error(struct baryon_model *model)
 {
     const char *found = strstr(findings_of(model), "error geometry: ");

@@ -496,7 +496,7 @@ static void test_search_goes_down_from_the_widest(void **state)
 
 /* --- Rules --- */
 
-/* A pair that is left out adds no noise, and the layer behind it costs what a float one does. */
+/* A pair that is left out adds no noise, and the layer after it costs what a float one does. */
 static void test_tensors_can_be_float(void **state)
 {
     (void)state;

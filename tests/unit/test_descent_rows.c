@@ -10,7 +10,7 @@
 #include "tests/unit/descent_case.h"
 
 #define DAMPING 0.25f
-#define SPARE   3 /* places behind the rows of a column */
+#define SPARE   3 /* places after the rows of a column */
 
 struct rows_case {
     struct descent_case of_gram, of_rows;

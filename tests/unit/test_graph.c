@@ -290,7 +290,7 @@ static void refuses_hidden_outer_value(void **state)
     by_model_free(model);
 }
 
-/* Behind the owner the outer value is not there yet: ONNX allows the name. */
+/* After the owner the outer value is not there yet: ONNX allows the name. */
 static void allows_name_of_later_outer_value(void **state)
 {
     (void)state;

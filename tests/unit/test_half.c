@@ -158,7 +158,7 @@ static void compare_floats(const struct by_half_path *path)
     }
 }
 
-/* Every length up to three vectors, at odd places; what lies behind stays untouched. */
+/* Every length up to three vectors, at odd places; what lies after stays untouched. */
 static void compare_tails(const struct by_half_path *path)
 {
     uint16_t halves[64], out16[66];

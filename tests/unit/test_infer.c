@@ -503,7 +503,7 @@ static void absurd_sizes(void **state)
     check_cases(cases, 21);
 }
 
-/* A split whose last size is a symbol: the sizes before it may not reach behind the end. */
+/* A split whose last size is a symbol: the sizes before it may not reach beyond the end. */
 static void splits_stay_inside(void **state)
 {
     struct baryon_model *model = new_model();

@@ -124,7 +124,7 @@ static void put_bytes(const char *bytes, size_t size)
     assert_ok(by_write_file(FILE_NAME, bytes, size, BY_WRITER_NO_SYNC, &err));
 }
 
-/* Cut anywhere, and each byte another one: records in front of it come, and no wrong ones. */
+/* Cut anywhere, and each byte another one: records before it come, and no wrong ones. */
 static void damage(void **state)
 {
     char *whole;

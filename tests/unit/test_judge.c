@@ -152,7 +152,7 @@ static void test_last(void **state)
     by_model_free(model);
 }
 
-/* The samples behind those to look at, in their order; y is off by 1/2 everywhere. */
+/* The samples after those to look at, in their order; y is off by 1/2 everywhere. */
 static void test_sqnr(void **state)
 {
     (void)state;

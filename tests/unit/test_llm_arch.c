@@ -295,7 +295,7 @@ static void pieces_of_sentencepiece(void **state)
     assert_float_equal(vocab.scores[2], -2, 0);
     assert_int_equal(vocab.kinds[4], BY_TOKEN_UNUSED);
     assert_memory_equal(vocab.tokens[4].bytes, "[PAD4]", 6);
-    /* Every cut is refused or shorter, and reads nothing behind the end. */
+    /* Every cut is refused or shorter, and reads nothing beyond the end. */
     for (size_t size = 0; size < sizeof pieces; size++) {
         uint8_t *copy = by_alloc(size, 1, &err);
         memcpy(copy, pieces, size);

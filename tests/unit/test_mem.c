@@ -66,7 +66,7 @@ static void arenas_give_zeroed_aligned_memory(void **state)
     assert_int_equal(arena.used, 0);
 }
 
-/* A large object must not throw away the room left behind the small ones. */
+/* A large object must not throw away the room left after the small ones. */
 static void large_objects_leave_the_current_block_alone(void **state)
 {
     (void)state;

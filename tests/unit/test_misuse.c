@@ -336,7 +336,7 @@ static bool call_is_right(const struct function_row *function, int variant, bool
 
 #define TRIES 16
 
-/* Bytes that a call leaves behind, where the C library can tell them. */
+/* Bytes that a call leaves over, where the C library can tell them. */
 static size_t left_behind(const struct function_row *function, int variant)
 {
     struct call call = {0};

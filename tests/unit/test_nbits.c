@@ -41,7 +41,7 @@ static void symmetric(void **state)
     assert_memory_equal(made.levels,
                         ((const uint8_t[]){0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe}), 8);
     assert_float_equal(made.scales[0], 0.5f, 0);
-    /* -4 to -2.5 with -4 as the lowest level; what is behind the end stands for 0. */
+    /* -4 to -2.5 with -4 as the lowest level; what is after the end stands for 0. */
     assert_memory_equal(made.levels + 8, ((const uint8_t[]){0x10, 0x32, 0x88, 0x88}), 4);
     assert_float_equal(made.scales[2], 1, 0); /* nothing but zeros */
     assert_float_equal(made.scales[3], -3.0f / 8, 0);

@@ -9,7 +9,7 @@
 
 #include "tests/unit/scratch.h"
 
-/* A file of the given version with this header text and `payload` bytes behind it. */
+/* A file of the given version with this header text and `payload` bytes after it. */
 static size_t make(uint8_t *out, unsigned major, const char *text, size_t payload)
 {
     const size_t length = strlen(text), wide = major == 1 ? 2 : 4;

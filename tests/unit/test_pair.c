@@ -242,7 +242,7 @@ static void expect_joined(struct baryon_model *model, size_t wanted)
 static void test_others_stay(void **state)
 {
     (void)state;
-    struct baryon_model *model = odd_model(); /* another scale behind */
+    struct baryon_model *model = odd_model(); /* another scale after */
     put_node(model->graph, "q", "QuantizeLinear", "x,s", "l");
     put_node(model->graph, "d", "DequantizeLinear", "l,t", "y");
     expect_joined(model, 0);

@@ -101,7 +101,7 @@ static int fail_some(void *context, size_t begin, size_t end, unsigned worker,
     failing->ran++;
     if (begin < 16)
         failing->low_ran[begin] = true;
-    /* The lower the piece, the longer it takes: the others fail first. So much comes behind that
+    /* The lower the piece, the longer it takes: the others fail first. So much comes after that
      * no thread can do it all before another one tells that it has failed. */
     const long pause = begin < 16 ? (long)(16 - begin) * 100000 : begin > 100 ? 1000000 : 0;
     if (pause)

@@ -58,7 +58,7 @@ static void close_plan(void)
     by_model_free(model);
 }
 
-/* "x:conv w:conv y:out"; behind "=" the row that it shares with. */
+/* "x:conv w:conv y:out"; after "=" the row that it shares with. */
 static const char *rows_text(void)
 {
     static char text[2048];
@@ -685,7 +685,7 @@ static size_t count_rows(const char *name)
     return count;
 }
 
-/* What the node reads: the type, and whether it stands behind another pair. */
+/* What the node reads: the type, and whether it stands after another pair. */
 static void assert_reads(const char *node, size_t slot, int64_t elem, bool second)
 {
     const size_t row = by_quant_read(plan, plan_node(node)->node, slot);

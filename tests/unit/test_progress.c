@@ -14,7 +14,7 @@
 static void run_with(double seconds, uint64_t before, struct by_progress_style style)
 {
     struct by_progress progress;
-    /* To events, what comes behind the first step comes with it, however long it takes. */
+    /* To events, what comes after the first step comes with it, however long it takes. */
     const double no_later = style.json ? 3600 : 0;
     int old = dup(STDERR_FILENO);
     int file = open("stderr", O_CREAT | O_TRUNC | O_WRONLY, 0600);

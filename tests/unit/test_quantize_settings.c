@@ -296,7 +296,7 @@ static void a_target_completes_what_is_left_open(void **state)
 }
 
 static const struct {
-    const char *words[4]; /* behind the last one NULL */
+    const char *words[4]; /* after the last one NULL */
     const char *says;
 } idle[] = {
     {{"--nbits=4"}, "--nbits has no effect: it requires --approach nbits"},
@@ -328,7 +328,7 @@ static void what_has_no_effect_is_a_notice(void **state)
 }
 
 static const struct {
-    const char *words[4]; /* behind the last one NULL */
+    const char *words[4]; /* after the last one NULL */
     const char *says;
 } contradictions[] = {
     {{"--preset=UINT8_DYNAMIC_QUANT", "--weight-scale=pow2"},

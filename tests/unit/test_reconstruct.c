@@ -102,7 +102,7 @@ static void make_layer(struct dense *layer, size_t place, size_t ins, size_t out
         .columns = ins,
         .weights = layer->weights,
         .biases = layer->biases,
-        .low = place ? -INFINITY : 0, /* Relu is behind the first one */
+        .low = place ? -INFINITY : 0, /* Relu is after the first one */
         .high = INFINITY,
     };
     set_grid(layer);

@@ -122,7 +122,7 @@ static void test_cut_and_bias(void **state)
     check_conv(NULL, (int[]){4, 16, 8, 3}, 15, 8);   /* cut 17: the weight goes to 16 */
     check_conv(NULL, (int[]){4, -3, 0, 3}, -1, 0);   /* cut -2: to 0 */
     check_conv(NULL, (int[]){4, 6, -7, 3}, 6, -5);   /* 17 bits above the bias: to 15 */
-    check_conv("Relu", (int[]){4, 16, 8, 3}, 15, 8); /* the output is behind the Relu */
+    check_conv("Relu", (int[]){4, 16, 8, 3}, 15, 8); /* the output is after the Relu */
 }
 
 static void test_bias_before_leaky_relu(void **state)

@@ -347,7 +347,7 @@ static void test_errors(void **state)
     }
 }
 
-/* --- The activation behind --- */
+/* --- The activation after --- */
 
 static double product(const struct numbers *numbers, const float *weights, size_t g, size_t row,
                       size_t o)
@@ -563,7 +563,7 @@ static double cut(const struct by_round_target *target, double value)
     return fmax(fmin(value, (double)target->high), (double)target->low);
 }
 
-/* Error behind the activation, of what is solved. */
+/* Error after the activation, of what is solved. */
 static double error_behind(struct shown *shown, bool looking)
 {
     struct by_round_moments moments;
@@ -600,7 +600,7 @@ static void set_outputs(struct shown *shown)
                     (float)product(&shown->numbers, weights, g, row, o) + 0.1F;
 }
 
-/* What is aimed at is nowhere below the error behind the activation, and is the same where it
+/* What is aimed at is nowhere below the error after the activation, and is the same where it
  * starts, but where Relu cuts off what ought to be there. */
 static void test_less_error_behind(void **state)
 {

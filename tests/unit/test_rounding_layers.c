@@ -225,7 +225,7 @@ static void test_target_of_integers(void **state)
     by_rounding_target_close(&made_of);
 }
 
-/* --- The activation behind --- */
+/* --- The activation after --- */
 
 /* What a layer's activation sees; more: another reader. */
 static struct by_rounding_layer behind(const char *op_type, const char *inputs, const char *more)

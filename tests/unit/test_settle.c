@@ -253,7 +253,7 @@ static const char *between(struct baryon_model *model, const char *starts, const
 
 /*
  *        B -- C             S leads in from the side, T leads out, U is a dead end of C;
- *       /      \            P stands before, Z behind.
+ *       /      \            P stands before, Z after.
  *  P - A        E - Z
  *       \      /
  *        D ----

@@ -6,7 +6,7 @@
 
 /* --- Models --- */
 
-/* Two products behind a norm that read the same tensor. */
+/* Two products after a norm that read the same tensor. */
 static struct baryon_model *norm_model(void)
 {
     struct baryon_model *model = model_of(
@@ -19,7 +19,7 @@ static struct baryon_model *norm_model(void)
     return model;
 }
 
-/* A norm written out, a Gemm with turned weights behind it. */
+/* A norm written out, a Gemm with turned weights after it. */
 static struct baryon_model *written_norm_model(void)
 {
     struct baryon_model *model =
@@ -305,7 +305,7 @@ static struct baryon_model *residual_model(void)
     return model;
 }
 
-/* A sum of two tensors in front of the layer. */
+/* A sum of two tensors before the layer. */
 static struct baryon_model *join_model(void)
 {
     struct baryon_model *model =
@@ -368,7 +368,7 @@ static struct baryon_model *infinite_model(void)
     return model;
 }
 
-/* Nothing scales behind the division. */
+/* Nothing scales after the division. */
 static struct baryon_model *plain_norm_model(void)
 {
     struct baryon_model *model =
@@ -381,7 +381,7 @@ static struct baryon_model *plain_norm_model(void)
     return model;
 }
 
-/* A norm in float16 in front of the layer. */
+/* A norm in float16 before the layer. */
 static struct baryon_model *half_float_model(void)
 {
     const uint16_t one = 0x3c00, values[6] = {one, one, one, one, one, one};

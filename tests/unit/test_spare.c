@@ -93,7 +93,7 @@ static void a_convolution_keeps_the_pair_behind_it(void **state)
     assert_pairs(model, "x b d y", 2);
 }
 
-/* What hands values on does so in integers behind a pair, and in float elsewhere. */
+/* What hands values on does so in integers after a pair, and in float elsewhere. */
 static void movers_follow_what_they_read(void **state)
 {
     (void)state;

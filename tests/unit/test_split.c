@@ -6,7 +6,7 @@
 
 /* --- Models --- */
 
-/* Two products behind a norm that read the same tensor; another node reads it, too. */
+/* Two products after a norm that read the same tensor; another node reads it, too. */
 static struct baryon_model *shared_tensor_model(void)
 {
     struct baryon_model *model = model_of(

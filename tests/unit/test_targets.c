@@ -134,7 +134,7 @@ static void constants_and_other_types_are_none(void **state)
     assert_targets(model, BY_TARGETS_SEEN, "x:-1 y:-1 r:-1");
 }
 
-/* --- Patterns; h stands before and y behind --- */
+/* --- Patterns; h stands before and y after --- */
 
 static struct baryon_model *pattern_model(void)
 {

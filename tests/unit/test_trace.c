@@ -162,7 +162,7 @@ static void test_known_dimensions_stay(void **state)
     by_model_free(model);
 }
 
-/* Sizes that come from data are not recorded, nor those behind them. */
+/* Sizes that come from data are not recorded, nor those after them. */
 static void test_sizes_from_data(void **state)
 {
     (void)state;

@@ -34,7 +34,7 @@ static void no_option_contradicts_defaults(void **state)
 }
 
 static const struct {
-    const char *words[5]; /* behind the last one NULL */
+    const char *words[5]; /* after the last one NULL */
     const char *says;
 } yields[] = {
     {{"--activation-method=nonoverflow"},

@@ -27,7 +27,7 @@ struct by_bits_type {
 struct by_bits_linear {
     size_t weight; /* of the source */
     size_t layer;  /* of the decoder */
-    size_t kind;   /* enum by_decoder_part; of experts behind them: gate, up, down */
+    size_t kind;   /* enum by_decoder_part; of experts after them: gate, up, down */
     size_t place;  /* all of the kind in the layer */
     size_t unit;
     uint64_t values;

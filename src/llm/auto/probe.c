@@ -15,7 +15,7 @@ struct probing {
     const struct by_decoder *decoder;   /* what walks: the float model, or a quantized one */
     const uint32_t *ids;
     size_t windows, length, tokens; /* tokens: windows * length */
-    struct by_decoder_run end;      /* the float model behind its last layer */
+    struct by_decoder_run end;      /* the float model after its last layer */
     struct by_decoder_run walk;     /* the decoder on its way */
     struct by_decoder_run copies;   /* `count` times the windows */
     size_t count, most;
@@ -108,7 +108,7 @@ static int pass_copy(struct probing *p, size_t copy, size_t layer,
     return by_decoder_pass(&run, layer, loaded, err);
 }
 
-/* The copies through the layers behind. */
+/* The copies through the layers after. */
 static int finish_copies(struct probing *p, size_t layer, struct baryon_error *err)
 {
     p->copies.windows = p->count * p->windows;

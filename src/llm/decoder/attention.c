@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Heads of a token stand behind each other; tokens are `stride` floats apart. */
+/* Heads of a token stand after each other; tokens are `stride` floats apart. */
 struct heads {
     float *at;
     size_t stride, count;
@@ -85,7 +85,7 @@ static void attend(const struct by_decoder_work *work, const float *q, const flo
     }
 }
 
-/* Queries, keys and values of all tokens, behind each other in one row a token. */
+/* Queries, keys and values of all tokens, after each other in one row a token. */
 static void project(struct by_decoder_work *work, const float *in, float *qkv, size_t stride)
 {
     const struct by_decoder_matrix *parts = work->loaded->parts;

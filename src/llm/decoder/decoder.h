@@ -99,7 +99,7 @@ struct by_decoder_matrix {
 struct by_decoder_loaded {
     struct by_decoder_matrix parts[BY_PARTS];
     struct by_decoder_matrix *experts; /* gate, up, down of each; NULL: none */
-    float *values;                     /* all of them, behind each other */
+    float *values;                     /* all of them, after each other */
 };
 
 /* Inputs that linears of a layer share, in the order in which they come about. */
@@ -152,11 +152,11 @@ int by_decoder_step(struct by_decoder_run *run, size_t layer, struct baryon_erro
 int by_decoder_pass(struct by_decoder_run *run, size_t layer,
                     const struct by_decoder_loaded *loaded, struct baryon_error *err);
 /* A layer in parts, for those who look at inputs: its weights into run->loaded; inputs one after
- * the other into run->inputs, each with the weights behind the one before; BY_INPUTS leaves the
+ * the other into run->inputs, each with the weights after the one before; BY_INPUTS leaves the
  * layer. `loaded` may be that of another run, and change in between.
  *
  * Of a layer with experts an input of down has a slot for each expert that the token chose, in
- * their order, and one of the shared expert behind them. */
+ * their order, and one of the shared expert after them. */
 int by_decoder_load(struct by_decoder_run *run, size_t layer, struct baryon_error *err);
 /* The same with less memory: those weights alone that read `stage`, in the order of inputs, with
  * what is small. They have to be there when the next input is computed. Not beside

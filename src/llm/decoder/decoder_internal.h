@@ -60,7 +60,7 @@ void by_decoder_route(struct by_decoder_work *work);
 void by_decoder_gates(struct by_decoder_work *work);
 /* What down makes of the inputs. */
 void by_decoder_down(struct by_decoder_work *work, float *out);
-/* From one input to the next; BY_INPUTS: to the state behind the layer. */
+/* From one input to the next; BY_INPUTS: to the state after the layer. */
 void by_decoder_next(struct by_decoder_work *work, enum by_decoder_input input);
 /* The first of the numbers that is NaN or infinite; count: none. */
 size_t by_decoder_strange(const struct by_decoder *decoder, const void *kept, size_t count);

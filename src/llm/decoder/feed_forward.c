@@ -17,7 +17,7 @@ static float activate(enum by_decoder_act act, float x)
     return x;
 }
 
-/* Gate and up of a token may stand behind each other in one row; results are `step` apart. */
+/* Gate and up of a token may stand after each other in one row; results are `step` apart. */
 static void gate(const struct by_decoder_work *work, const float *gates, const float *ups,
                  size_t tokens, size_t inner, size_t stride, float *out)
 {
@@ -77,7 +77,7 @@ static void choose(const struct by_decoder *d, float *weights)
 }
 
 /* Where inputs of down lie: a token's slots, as wide as the widest expert, and the shared expert's
- * behind them. */
+ * after them. */
 struct slots {
     size_t width, inner, shared;
 };
@@ -173,7 +173,7 @@ static void leave_expert(struct by_decoder_work *work, size_t expert, float *out
     work->used = kept;
 }
 
-/* An expert that all tokens take, behind a gate of its own. */
+/* An expert that all tokens take, after a gate of its own. */
 static void enter_shared(struct by_decoder_work *work, const float *in)
 {
     const struct by_decoder_matrix *own = work->loaded->parts;

@@ -96,7 +96,7 @@ void by_gguf_arch_list(char *buf, size_t size)
             by_text_add(&text, "%s%s", i ? ", " : "", archs[i].name);
 }
 
-/* Digits at *at; moves behind them. */
+/* Digits at *at; moves after them. */
 static bool take_number(const char **at, int64_t *number)
 {
     size_t digits = strspn(*at, "0123456789");
@@ -127,7 +127,7 @@ static bool module_fits(const char *pattern, const char *module, size_t size, in
     return at == end;
 }
 
-/* Length of the module in front of ".weight" or ".bias", 0 when there is neither. */
+/* Length of the module before ".weight" or ".bias", 0 when there is neither. */
 static size_t module_size(const char *name, const char **suffix)
 {
     const char *dot = strrchr(name, '.');

@@ -12,9 +12,9 @@
 
 /* Which rows of the table of names an architecture uses. */
 enum by_gguf_style {
-    BY_STYLE_PLAIN = 1,    /* separate gate and up, a norm in front of each half */
+    BY_STYLE_PLAIN = 1,    /* separate gate and up, a norm before each half */
     BY_STYLE_FUSED = 2,    /* qkv_proj and gate_up_proj */
-    BY_STYLE_SANDWICH = 4, /* norms in front of and behind each half */
+    BY_STYLE_SANDWICH = 4, /* norms before and after each half */
     BY_STYLE_MIXTRAL = 8,  /* block_sparse_moe */
     BY_STYLE_MOE = 16,     /* mlp.experts */
 };

@@ -5,7 +5,7 @@
 #include "llm/family/arch.h"
 
 struct by_meta_row {
-    const char *suffix; /* behind "ARCHITECTURE." */
+    const char *suffix; /* after "ARCHITECTURE." */
     enum by_meta_kind kind;
     const char *keys;  /* words; the first is written */
     const char *archs; /* words; NULL: all */

@@ -36,7 +36,7 @@ struct by_meta_value {
     enum by_meta_kind kind, item; /* item: of an array */
     int64_t integer;              /* whole numbers and bool */
     double real;                  /* floats */
-    struct by_meta_text text;     /* a string, with a NUL behind */
+    struct by_meta_text text;     /* a string, with a NUL after */
     size_t count;                 /* of an array */
     const void *items; /* struct by_meta_text, float (F32), uint8_t (U8), int32_t (32 bits) */
 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows for the last part of a module's name; `above` must appear in front of it when given.
+/* Rows for the last part of a module's name; `above` must appear before it when given.
  * The first row that fits decides. */
 struct name_row {
     const char *leaves; /* words */
@@ -196,7 +196,7 @@ static enum by_llm_part part_of(const struct name_parts *parts)
     return BY_LLM_PART_DECODER;
 }
 
-/* Numbers: of the layer, then of the expert behind the part that says so. */
+/* Numbers: of the layer, then of the expert after the part that says so. */
 static void read_numbers(const struct name_parts *parts, struct by_tensor_role *role)
 {
     bool in_experts = false;

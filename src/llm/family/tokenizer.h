@@ -37,7 +37,7 @@ int by_vocab_make(struct by_vocab *vocab, struct by_arena *arena, uint64_t count
 /* What a tokenizer of pieces does to a text, and how it chooses among pieces. */
 struct by_piece_spec {
     bool unigram;            /* the segmentation of the best sum of scores; else BPE */
-    bool prefix;             /* a blank is put in front of a text */
+    bool prefix;             /* a blank is put before a text */
     bool squeeze;            /* blanks in a row become one */
     bool byte_fallback;      /* what has no piece becomes bytes */
     const uint8_t *charsmap; /* SentencePiece's normalization; of the file's bytes */

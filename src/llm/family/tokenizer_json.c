@@ -154,7 +154,7 @@ static int score_pieces(struct by_token_reader *reader, const struct by_meta_tex
     return status;
 }
 
-/* Whether the normalizer puts a blank in front of a text. */
+/* Whether the normalizer puts a blank before a text. */
 static bool has_prefix(const struct by_doc_node *node)
 {
     const char *type = by_hf_string(node, "type");

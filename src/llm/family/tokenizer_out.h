@@ -22,7 +22,7 @@ struct by_tokens_out {
     bool pieces;       /* SentencePiece's, not byte-level */
     const char *regex; /* of the pre-tokenizer; NULL: the built-in one */
     bool digits, whole_words;
-    bool prefix; /* a blank is put in front of a text */
+    bool prefix; /* a blank is put before a text */
     bool first, last;
     int64_t bos, eos, unknown; /* -1: none */
     struct by_map ids;         /* bytes -> id + 1 */

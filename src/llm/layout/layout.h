@@ -27,8 +27,8 @@ enum by_llm_field_kind {
 #define BY_LLM_FIELDS_MAX 8
 
 struct by_llm_field {
-    const char *suffix; /* behind the name of the layer and a dot */
-    bool beside;        /* behind the name of the module that the layer is in */
+    const char *suffix; /* after the name of the layer and a dot */
+    bool beside;        /* after the name of the module that the layer is in */
     enum by_llm_field_kind kind;
     int64_t elem;
     size_t rank;

@@ -306,7 +306,7 @@ static void give_back(const struct slab *slab)
     }
 }
 
-/* Pages behind a slab of rows that keep their order. */
+/* Pages after a slab of rows that keep their order. */
 static void give_back_slab(const struct slab *slab, uint64_t rows)
 {
     const struct by_made_tensor *made = slab->made;

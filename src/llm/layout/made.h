@@ -17,7 +17,7 @@ struct by_made_tensor {
     size_t rank;
     uint64_t dims[BY_STORED_RANK_MAX]; /* outermost first */
     const struct by_ggml_type *type;
-    const struct by_stored_tensor **parts; /* stacked one behind the other; NULL: values */
+    const struct by_stored_tensor **parts; /* stacked one after the other; NULL: values */
     size_t part_count;
     /* Of parts that are quantized, or in a stack, or in another container: their weights, whose
      * rows are floats; NULL: none is such. */

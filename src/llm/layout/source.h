@@ -21,7 +21,7 @@ enum by_llm_stored_as {
 };
 
 /*
- * Matrices that lie behind each other in one tensor [experts, rows, columns] of floats, or in
+ * Matrices that lie after each other in one tensor [experts, rows, columns] of floats, or in
  * MXFP4's blocks [experts, rows, groups, 16] beside scales [experts, rows, groups]. The weight is
  * some rows of some of these matrices, or of their transposes.
  */

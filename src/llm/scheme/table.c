@@ -28,7 +28,7 @@ static void list_values(float *values, int64_t elem)
 
 /* --- Steps --- */
 
-/* Codes of the values with this exponent, those below 0 behind those above. */
+/* Codes of the values with this exponent, those below 0 after those above. */
 static const uint8_t *codes_of(const struct by_llm_table *table, size_t exponent, bool negative)
 {
     return table->codes + (negative ? BY_LLM_TABLE_VALUES / 2 : 0) + exponent * STEPS;

@@ -16,7 +16,7 @@ struct by_llm_method_options {
     double damping;  /* share of the mean diagonal */
     double cross;    /* how much of the float model's input counts in what is aimed at */
     unsigned sweeps; /* of descent, at most; 0: none */
-    unsigned fits;   /* of the scales, with sweeps behind each */
+    unsigned fits;   /* of the scales, with sweeps after each */
     bool in_order;   /* error feedback takes columns as they come */
 };
 

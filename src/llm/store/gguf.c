@@ -37,7 +37,7 @@ static int check_version(uint64_t version, struct baryon_error *err)
     return version == 1 ? by_err_hint(err, "convert the model again with a newer llama.cpp") : -1;
 }
 
-/* Magic, version and both counts, which the bytes behind them have to justify. */
+/* Magic, version and both counts, which the bytes after them have to justify. */
 static int read_counts(struct header *header, struct baryon_error *err)
 {
     struct by_gguf_reader *reader = &header->reader;

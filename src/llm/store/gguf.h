@@ -33,7 +33,7 @@ enum by_gguf_type {
 #define BY_GGUF_RANK_MAX      4
 
 struct by_gguf_text {
-    const char *text; /* in the mapped file, no NUL behind */
+    const char *text; /* in the mapped file, no NUL after */
     size_t size;
 };
 
@@ -75,7 +75,7 @@ bool by_gguf_float(const struct by_gguf *gguf, const char *key, double *value);
 /* "u32", "string". */
 const char *by_gguf_type_name(enum by_gguf_type type);
 
-/* Walks the elements of an array; false behind the last one. */
+/* Walks the elements of an array; false after the last one. */
 struct by_gguf_walk {
     const uint8_t *at;
     uint64_t left;

@@ -238,7 +238,7 @@ static int refuse_gap(const struct by_stored_tensor *tensor, const struct by_sto
     return by_err_in(err, "tensor %s", by_quote(quoted, tensor->name));
 }
 
-/* Every byte behind the header belongs to one tensor. */
+/* Every byte after the header belongs to one tensor. */
 static int check_places(struct by_stored_list *list, size_t first, uint64_t room,
                         struct baryon_error *err)
 {

@@ -120,7 +120,7 @@ static int replace_regex(const struct by_normal_step *step, struct by_tokenize_w
             return -1;
         if (!found)
             break;
-        if (any && first == end && first == at) { /* not right behind a match */
+        if (any && first == end && first == at) { /* not right after a match */
             from = first + 1;
             continue;
         }

@@ -68,7 +68,7 @@ struct by_regex_stack {
 };
 void by_regex_stack_release(struct by_regex_stack *stack);
 
-/* The first match at or behind `at`; a search at 0 begins a text. The text is valid UTF-8. *found:
+/* The first match at or after `at`; a search at 0 begins a text. The text is valid UTF-8. *found:
  * there is one. */
 int by_regex_find(const struct by_regex *regex, struct by_regex_stack *stack, const char *text,
                   size_t size, size_t at, bool *found, size_t *first, size_t *end,

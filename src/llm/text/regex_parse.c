@@ -66,7 +66,7 @@ static size_t least_length(const struct by_regex_op *op, const struct by_regex_o
     size_t sum = 0;
     while (op < end) {
         if (op->kind == BY_REGEX_SPLIT) {
-            /* What stands behind either way is counted once, as nothing: this is a bound. */
+            /* What stands after either way is counted once, as nothing: this is a bound. */
             const struct by_regex_op *other = op + (op->a > op->b ? op->a : op->b);
             size_t one = least_length(op + 1, other < end ? other : end);
             bool joins = other > op + 1 && other[-1].kind == BY_REGEX_JUMP && other[-1].a > 0;
@@ -150,7 +150,7 @@ static void add_others(struct by_regex_set *set, uint32_t categories)
         set->white = set->not_white = true;
 }
 
-/* \p{L}, \P{L}, \p{^L} behind the letter. */
+/* \p{L}, \P{L}, \p{^L} after the letter. */
 static int take_property(struct parser *p, struct by_regex_set *set, bool negated)
 {
     const char *close = *p->at == '{' ? strchr(p->at, '}') : NULL;
@@ -170,7 +170,7 @@ static int take_property(struct parser *p, struct by_regex_set *set, bool negate
     return 0;
 }
 
-/* What stands behind a backslash: a class into the set, or one code point. */
+/* What stands after a backslash: a class into the set, or one code point. */
 static int take_escape(struct parser *p, struct by_regex_set *set, bool *single, uint32_t *code)
 {
     static const char from[] = "nrtfvae0", to[] = "\n\r\t\f\v\a\x1b";
@@ -513,7 +513,7 @@ static int take_alternatives(struct parser *p)
     if (take_sequence(p))
         return -1;
     if (*p->at == '|') {
-        /* The others are one part behind this one. */
+        /* The others are one part after this one. */
         p->at++;
         if (may_skip(p, place, false))
             return -1;

@@ -90,7 +90,7 @@ static int cut(struct splitting *s)
             return -1;
         if (!found)
             break;
-        if (any && first == end && first == at) { /* not right behind a match */
+        if (any && first == end && first == at) { /* not right after a match */
             uint32_t code;
             size_t length = first < s->size ? by_utf8_next((const uint8_t *)s->text + first,
                                                            s->size - first, &code)

@@ -52,7 +52,7 @@ int by_normalize(const struct by_normal_step *steps, struct by_tokenize_work *wo
 /* --- Pre-tokenizers --- */
 
 enum by_split_kind { BY_SPLIT_REGEX, BY_SPLIT_TEXT, BY_SPLIT_BYTES, BY_SPLIT_METASPACE };
-/* What becomes of a match: a piece of its own, nothing, part of what stands before or behind it,
+/* What becomes of a match: a piece of its own, nothing, part of what stands before or after it,
  * one piece with matches beside it. */
 enum by_split_way {
     BY_SPLIT_ISOLATED,
@@ -131,7 +131,7 @@ struct by_added {
 int by_added_read(struct by_added *added, struct by_arena *arena, const struct by_doc_node *list,
                   const struct by_normal_step *normalizer, struct by_tokenize_work *work,
                   uint32_t *count, struct baryon_error *err);
-/* The first one at or behind `at`; NULL: none. What it takes: from *first to *end. */
+/* The first one at or after `at`; NULL: none. What it takes: from *first to *end. */
 const struct by_added_token *by_added_find(const struct by_added_set *set, const char *text,
                                            size_t size, size_t at, size_t *first, size_t *end);
 

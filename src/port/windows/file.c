@@ -1,4 +1,4 @@
-/* Opens, reads, writes and looks at files, by handles of Windows behind descriptors. */
+/* Opens, reads, writes and looks at files, by handles of Windows below descriptors. */
 #include "port/windows/inside.h"
 
 #define SHARED (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)

@@ -119,7 +119,7 @@ struct statvfs {
 int statvfs(const char *path, struct statvfs *out);
 int fstatvfs(int fd, struct statvfs *out);
 
-/* Held on a byte far behind the end, so that nobody is kept from reading or writing. */
+/* Held on a byte far past the end, so that nobody is kept from reading or writing. */
 #define LOCK_EX 2
 #define LOCK_NB 4
 #define LOCK_UN 8

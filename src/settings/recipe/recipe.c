@@ -17,7 +17,7 @@
 
 /* --- Presets --- */
 
-/* Switches collect: those that were given come behind the preset's and win. */
+/* Switches collect: those that were given come after the preset's and win. */
 static bool collects(const char *option)
 {
     return !strcmp(option, "pass") || !strcmp(option, "refine");
