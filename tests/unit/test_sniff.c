@@ -102,8 +102,8 @@ static void lets_models_through(void **state)
         assert_int_equal(by_sniff_model(samples[i].bytes, samples[i].size, &err), 0);
 }
 
-/* Every beginning of every sample is looked at without reading beyond it. */ /
-    static void reads_nothing_behind_the_end(void **state)
+/* Every beginning of every sample is looked at without reading beyond it. */
+static void reads_nothing_behind_the_end(void **state)
 {
     (void)state;
     static const char text[] = ZIP("\x10", "archive/data.pkl");
