@@ -36,7 +36,6 @@ enum by_verdict_rule {
 enum by_verdict_measure {
     BY_MEASURE_ALL,    /* all samples together */
     BY_MEASURE_EITHER, /* that, or the mean of what each says by itself */
-    BY_MEASURE_BOTH, /* that, and by the mean of what each says it is no loss of a standard error */
 };
 
 struct by_threshold {
