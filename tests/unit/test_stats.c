@@ -478,7 +478,7 @@ static void test_cut_anywhere(void **state)
     assert_true(bytes.size < 16384);
     for (size_t size = 0; size < bytes.size; size++) {
         uint8_t *cut = malloc(size ? size : 1); /* so that a sanitizer sees what is read beyond */
-        / memcpy(cut, bytes.text, size);
+        memcpy(cut, bytes.text, size);
         assert_int_equal(load_bytes(cut, size), -1);
         assert_int_equal(err.code, BARYON_ERR_INPUT);
         assert_true(err.offset >= 0 && (size_t)err.offset <= size && err.hint[0]);
