@@ -24,8 +24,8 @@ static void note(struct unweighted *list, const char *name)
     list->count++;
 }
 
-static void tell(struct by_str *notices, const struct unweighted *list, const char *what,
-                 const char *rest)
+static void note_list(struct by_str *notices, const struct unweighted *list, const char *what,
+                      const char *rest)
 {
     if (!list->count)
         return;
@@ -109,10 +109,10 @@ int by_convert_weigh(struct by_convert_run *run, struct baryon_error *err)
                 by_quote(quoted, strange.names[0]), strange.count - 1);
         return by_err_file(err, importance->path);
     }
-    tell(&run->done->notices, &missing, "tensor",
-         " without an entry in the importance matrix, rounded without weights");
-    tell(&run->done->notices, &strange, "tensor",
-         " in the importance matrix that the model does not have");
+    note_list(&run->done->notices, &missing, "tensor",
+              " without an entry in the importance matrix, rounded without weights");
+    note_list(&run->done->notices, &strange, "tensor",
+              " in the importance matrix that the model does not have");
     put_notes(run);
     return by_meta_error(&run->meta, err);
 }
