@@ -190,7 +190,7 @@ static int choose_biases(struct by_quantization *q, struct by_trial *trial,
 }
 
 /* Another method is worth samples of its own where it is much better on those that ranges are of.
- * Few hold-outs find what cuts off too much by luck alone. */
+ * Few held-out samples alone may prefer what cuts off too much. */
 static int look_for_methods(struct by_quantization *q, struct by_trial *trial,
                             const struct by_candidate *now, bool *found, struct baryon_error *err)
 {
