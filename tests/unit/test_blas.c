@@ -32,10 +32,18 @@ static int given(void **state)
     return failed || !name ? failed : setenv("BARYON_CBLAS", name, 1);
 }
 
+/* Where BARYON_CBLAS=own is given, the system may have none. */
+static bool has_own_loops_alone(void)
+{
+    return !strcmp(first_named, "own");
+}
+
 static void it_is_found_once(void **state)
 {
     (void)state;
     const struct by_blas *first, *second;
+    if (has_own_loops_alone())
+        skip();
     assert_ok(by_blas_open(&first, &err));
     assert_true(first->name[0] && first->path[0] == '/');
     assert_int_equal(setenv("BARYON_CBLAS", "nowhere.so", 1), 0);
@@ -61,6 +69,8 @@ static void a_named_one_is_taken_or_refused(void **state)
 {
     (void)state;
     const struct by_blas *blas;
+    if (has_own_loops_alone())
+        skip();
     assert_ok(by_blas_open(&blas, &err));
     assert_int_equal(setenv("BARYON_CBLAS", found_path, 1), 0);
     is_open = false;
