@@ -43,12 +43,8 @@ static int refuse_node(const struct back *at, bool *fits, struct baryon_error *e
 
 static bool is_finite(const struct baryon_value *value)
 {
-    struct by_floats_view view;
-    if (by_floats_open(&view, value->initializer, NULL) < 0)
-        return false;
-    const bool finite = by_floats_are_finite(view.values, view.count);
-    by_floats_close(&view);
-    return finite;
+    bool finite;
+    return by_floats_look_finite(value->initializer, &finite, NULL) == 0 && finite;
 }
 
 const char *by_smooth_refuses(const struct baryon_value *value)

@@ -2,19 +2,13 @@
 #include "adjust/split.h"
 
 #include "adjust/smooth_internal.h"
+#include "base/outliers.h"
 #include "ir/tensor.h"
 #include "quant/place.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* No more of a tensor's channels are split, since their products stay float. */
-#define SHARE_MOST 32 /* one of so many */
-/* A tensor whose noise falls by less is left alone: half a bit. */
-#define LEAST 3.0 /* dB */
-/* Channels that gain no more than this together are not split. */
-#define SPARED 0.5 /* dB */
 
 /* Channels of a tensor by falling peaks; the first `count` are split. */
 struct choice {
@@ -58,39 +52,33 @@ static int sort_channels(struct by_arena *arena, const struct by_smooth_view *vi
     return 0;
 }
 
+struct noise {
+    const struct by_smooth_view *view;
+    const size_t *order;
+};
+
 /* Of rounding the channels that stay, through the weights. What is rounded to zero loses no more
- * than it has. */
-static double noise_without(const struct by_smooth_view *view, const size_t *order, size_t count)
+ * than it has; products of those that are split off stay float. */
+static double noise_without(const void *context, size_t count)
 {
+    const struct noise *of = context;
+    const struct by_smooth_view *view = of->view;
     double low = 0, high = 0, noise = 0;
     const size_t row = by_quant_find(view->plan, view->group->tensor);
     for (size_t i = count; i < view->channels; i++) {
-        low = fmin(low, (double)view->low[order[i]]);
-        high = fmax(high, (double)view->high[order[i]]);
+        low = fmin(low, (double)view->low[of->order[i]]);
+        high = fmax(high, (double)view->high[of->order[i]]);
     }
     const double step = by_smooth_step(&view->plan->rows.at[row].spec, low, high);
     for (size_t i = count; i < view->channels; i++)
-        noise += view->power[order[i]] * fmin(step * step / 12, view->square[order[i]]);
+        noise += view->power[of->order[i]] * fmin(step * step / 12, view->square[of->order[i]]);
     return noise;
 }
 
-static double gain_of(double before, double after)
-{
-    return before > 0 && after > 0 ? 10 * log10(before / after) : 0;
-}
-
-/* The fewest channels that are nearly as good as the best number of them. */
 static void choose_count(const struct by_smooth_view *view, struct choice *choice)
 {
-    const size_t most = view->channels / SHARE_MOST;
-    const double before = noise_without(view, choice->order, 0);
-    double best = 0;
-    for (size_t i = 1; i <= most; i++)
-        best = fmax(best, gain_of(before, noise_without(view, choice->order, i)));
-    choice->count = 0;
-    choice->decibels = 0;
-    while (best >= LEAST && choice->decibels < best - SPARED)
-        choice->decibels = gain_of(before, noise_without(view, choice->order, ++choice->count));
+    const struct noise of = {view, choice->order};
+    choice->count = by_outliers_count(noise_without, &of, view->channels, &choice->decibels);
     qsort(choice->order, choice->count, sizeof *choice->order, compare_numbers);
 }
 
@@ -109,7 +97,7 @@ static int choose_channels(struct by_smooth *smooth, const struct by_smooth_grou
     *why = group->why;
     for (size_t i = 0; !*why && i < group->layers.count; i++)
         *why = refuse_layer(&group->layers.at[i]);
-    if (!*why && group->channels < SHARE_MOST)
+    if (!*why && group->channels < BY_OUTLIERS_SHARE)
         *why = "it has too few channels";
     if (*why || !stats)
         return 0;
@@ -213,24 +201,6 @@ static struct baryon_value *take_outlier_rows(struct by_smooth *smooth,
     return taken;
 }
 
-/* The sum has the name that the layer's output had, so that it means what it meant. */
-static int stand_in(struct by_smooth *smooth, struct baryon_value *rest, struct baryon_node *add,
-                    struct baryon_error *err)
-{
-    struct baryon_value *sum = by_node_out(add, 0);
-    sum->elem = rest->elem;
-    sum->shape = rest->shape;
-    const bool is_output = by_value_is_output(rest);
-    const char *name = rest->name;
-    const char *fresh = by_model_fresh_name(smooth->plan->model, "outlier_rest", err);
-    if (!fresh || by_value_replace_uses(rest, sum, add, err) < 0)
-        return -1;
-    return is_output ||
-                   (by_value_rename(rest, fresh, err) == 0 && by_value_rename(sum, name, err) == 0)
-               ? 0
-               : -1;
-}
-
 static int write_layer(struct by_smooth *smooth, const struct by_smooth_layer *layer,
                        struct baryon_value *masked, struct baryon_value *outliers,
                        const struct choice *choice, struct baryon_error *err)
@@ -242,7 +212,12 @@ static int write_layer(struct by_smooth *smooth, const struct by_smooth_layer *l
     struct baryon_node *add =
         product ? new_node(smooth, "Add", BY_OUTLIER_ADD, rest, by_node_out(product, 0), err)
                 : NULL;
-    if (!add || stand_in(smooth, rest, add, err) < 0)
+    if (!add)
+        return -1;
+    struct baryon_value *sum = by_node_out(add, 0);
+    sum->elem = rest->elem;
+    sum->shape = rest->shape;
+    if (by_value_stand_in(sum, rest, add, "outlier_rest", err) < 0)
         return -1;
     by_node_out(product, 0)->elem = rest->elem;
     by_node_out(product, 0)->shape = rest->shape;

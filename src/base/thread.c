@@ -31,6 +31,34 @@ int by_thread_start(pthread_t *thread, void *(*work)(void *), void *argument, co
     return by_fail_errno(err, BARYON_ERR_NOMEM, "cannot start %s", what);
 }
 
+static void *work_on_task(void *argument)
+{
+    struct by_task *task = argument;
+    task->status = task->work(task->context, &task->error);
+    return NULL;
+}
+
+int by_task_start(struct by_task *task, int (*work)(void *context, struct baryon_error *err),
+                  void *context, const char *what, struct baryon_error *err)
+{
+    *task = (struct by_task){.work = work, .context = context};
+    if (by_thread_start(&task->thread, work_on_task, task, what, err))
+        return -1;
+    task->started = true;
+    return 0;
+}
+
+int by_task_wait(struct by_task *task, struct baryon_error *err)
+{
+    if (!task->started)
+        return 0;
+    pthread_join(task->thread, NULL);
+    task->started = false;
+    if (task->status && err)
+        *err = task->error;
+    return task->status;
+}
+
 double by_seconds(void)
 {
     struct timespec now;

@@ -341,6 +341,19 @@ int by_value_replace_uses(struct baryon_value *old, struct baryon_value *new_val
     return 0;
 }
 
+int by_value_stand_in(struct baryon_value *now, struct baryon_value *was,
+                      const struct baryon_node *except, const char *stem, struct baryon_error *err)
+{
+    const bool is_output = by_value_is_output(was);
+    const char *name = was->name;
+    const char *fresh = by_model_fresh_name(was->graph->model, stem, err);
+    if (!fresh || by_value_replace_uses(was, now, except, err))
+        return -1;
+    if (is_output)
+        return 0; /* it has the name by now */
+    return by_value_rename(was, fresh, err) || by_value_rename(now, name, err) ? -1 : 0;
+}
+
 /* --- insertion --- */
 
 #define MORE_INPUTS_MAX 15u

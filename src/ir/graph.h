@@ -177,6 +177,9 @@ int by_node_become(struct baryon_node *node, const char *op_type, const char *do
  * when one of them is an input or new_value is another output. `except` may be NULL. */
 int by_value_replace_uses(struct baryon_value *old, struct baryon_value *new_value,
                           const struct baryon_node *except, struct baryon_error *err);
+/* The same, and `now` has the name that `was` had, which gets a fresh one like stem. */
+int by_value_stand_in(struct baryon_value *now, struct baryon_value *was,
+                      const struct baryon_node *except, const char *stem, struct baryon_error *err);
 /*
  * Puts a new node with one output between a value and one reader: reader's slot
  * then reads the new node, whose input 0 is the value. Further inputs as given.

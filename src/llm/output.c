@@ -2,7 +2,6 @@
 #include "llm/output.h"
 
 #include "base/str.h"
-#include "base/thread.h"
 
 #include <string.h>
 
@@ -78,34 +77,29 @@ static void bundle_free(struct by_llm_bundle *bundle)
     bundle->count = 0;
 }
 
-static void *write_bundle(void *argument)
+static int write_bundle(void *context, struct baryon_error *err)
 {
-    struct by_llm_output *output = argument;
-    struct by_llm_bundle *bundle = &output->bundle;
-    output->status = 0;
-    for (size_t i = 0; i < bundle->count && output->status == 0; i++)
+    struct by_llm_output *output = context;
+    const struct by_llm_bundle *bundle = &output->bundle;
+    int status = 0;
+    for (size_t i = 0; i < bundle->count && status == 0; i++)
         if (bundle->bytes[i])
-            output->status = by_safetensors_put(output->writer, bundle->first + i, bundle->at,
-                                                bundle->bytes[i], bundle->sizes[i], &output->error);
+            status = by_safetensors_put(output->writer, bundle->first + i, bundle->at,
+                                        bundle->bytes[i], bundle->sizes[i], err);
     if (bundle->copied)
-        output->status = by_safetensors_copy(output->writer, bundle->first, bundle->checkpoint,
-                                             bundle->copied, &output->error);
+        status = by_safetensors_copy(output->writer, bundle->first, bundle->checkpoint,
+                                     bundle->copied, err);
     by_safetensors_push(output->writer);
-    return NULL;
+    return status;
 }
 
 int by_llm_output_wait(struct by_llm_output *output, struct baryon_error *err)
 {
-    if (!output->busy)
-        return 0;
-    pthread_join(output->thread, NULL);
-    output->busy = false;
+    const int status = by_task_wait(&output->task, err);
     for (size_t i = 0; i < output->bundle.count; i++)
         keep_room(output, output->bundle.bytes[i], output->bundle.sizes[i]);
     output->bundle.count = 0;
-    if (output->status && err)
-        *err = output->error;
-    return output->status;
+    return status;
 }
 
 int by_llm_output_put(struct by_llm_output *output, const struct by_llm_bundle *bundle,
@@ -117,13 +111,10 @@ int by_llm_output_put(struct by_llm_output *output, const struct by_llm_bundle *
         return -1;
     }
     output->bundle = own;
-    output->error = (struct baryon_error){0};
-    if (by_thread_start(&output->thread, write_bundle, output, "writer", err)) {
-        bundle_free(&output->bundle);
-        return -1;
-    }
-    output->busy = true;
-    return 0;
+    if (!by_task_start(&output->task, write_bundle, output, "writer", err))
+        return 0;
+    bundle_free(&output->bundle);
+    return -1;
 }
 
 int by_llm_output_copy(struct by_llm_output *output, size_t tensor,

@@ -5,11 +5,10 @@
 #ifndef BY_LLM_OUTPUT_H
 #define BY_LLM_OUTPUT_H
 
+#include "base/thread.h"
 #include "llm/opened.h"
 #include "llm/quantize.h"
 #include "llm/store/safetensors_write.h"
-
-#include <pthread.h>
 
 /* Bytes of one tensor, or of several that were computed together. */
 struct by_llm_bundle {
@@ -31,12 +30,9 @@ struct by_llm_output {
     struct by_safetensors_writer *writer;
     struct by_new_tensor *tensors;
     size_t count;
-    pthread_t thread; /* that writes `bundle` */
-    bool busy;
+    struct by_task task; /* that writes `bundle` */
     struct by_llm_bundle bundle;
     struct by_llm_room rooms[BY_LLM_FIELDS_MAX];
-    int status;
-    struct baryon_error error;
 };
 
 /* Adds a tensor to the list; there is room. */

@@ -3,18 +3,15 @@
  * W[rows], where W' is W with zeros there. With one scale for all of a weight they alone decided
  * its steps. Both products are as good in integers, so that NPUs compute them too.
  */
+#include "base/outliers.h"
 #include "pass/edit.h"
 #include "pass/passes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* As for channels of activations that are split off (adjust/split.c). */
-#define SHARE_MOST 32   /* no more than one of so many rows */
-#define LEAST      3.0  /* dB: a weight that gains less is left alone */
-#define SPARED     0.5  /* dB: rows that gain no more than this together stay */
-#define GOOD       20.0 /* dB that a weight has in 8 bits, which is enough */
-#define LEVELS     127.0
+#define GOOD   20.0 /* dB that a weight has in 8 bits, which is enough */
+#define LEVELS 127.0
 
 struct row {
     double peak, square; /* greatest magnitude, mean square */
@@ -66,27 +63,22 @@ static double noise_of(const struct matrix *matrix, size_t begin, size_t end)
     return noise;
 }
 
-static double gain_of(const struct matrix *matrix, double before, size_t count)
+/* Those that are split off have a scale of their own. */
+static double noise_without(const void *context, size_t count)
 {
-    const double after = noise_of(matrix, 0, count) + noise_of(matrix, count, matrix->ins);
-    return after > 0 ? 10 * log10(before / after) : 0;
+    const struct matrix *matrix = context;
+    return noise_of(matrix, 0, count) + noise_of(matrix, count, matrix->ins);
 }
 
-/* The fewest rows that are nearly as good as the best number of them; none where that is little. */
 static void choose_rows(struct matrix *matrix)
 {
-    const size_t most = matrix->ins / SHARE_MOST;
-    const double before = noise_of(matrix, 0, matrix->ins);
-    double signal = 0, best = 0;
+    const double noise = noise_of(matrix, 0, matrix->ins);
+    double signal = 0;
     for (size_t i = 0; i < matrix->ins; i++)
         signal += matrix->rows[i].square;
-    if (!isfinite(signal) || !(before > 0) || 10 * log10(signal / before) >= GOOD)
+    if (!isfinite(signal) || !(noise > 0) || 10 * log10(signal / noise) >= GOOD)
         return;
-    for (size_t i = 1; i <= most; i++)
-        best = fmax(best, gain_of(matrix, before, i));
-    while (best >= LEAST && matrix->count < most &&
-           (!matrix->count || gain_of(matrix, before, matrix->count) < best - SPARED))
-        matrix->count++;
+    matrix->count = by_outliers_count(noise_without, matrix, matrix->ins, NULL);
     qsort(matrix->rows, matrix->count, sizeof *matrix->rows, compare_places);
 }
 
@@ -119,20 +111,6 @@ static struct baryon_value *split_off_rows(struct baryon_node *node, struct matr
     return by_pass_add_doubles(node->graph, "split_weight", elem, dims, 2, taken, err);
 }
 
-/* The sum has the name that the product had, so that it means what it meant. */
-static int stand_in(struct baryon_value *rest, struct baryon_node *add, struct baryon_error *err)
-{
-    struct baryon_value *sum = by_node_out(add, 0);
-    const bool is_output = by_value_is_output(rest);
-    const char *name = rest->name;
-    const char *fresh = by_model_fresh_name(rest->graph->model, "split_product", err);
-    if (!fresh || by_value_replace_uses(rest, sum, add, err) < 0)
-        return -1;
-    if (is_output)
-        return 0;
-    return by_value_rename(rest, fresh, err) || by_value_rename(sum, name, err) ? -1 : 0;
-}
-
 static int split_matrix(struct baryon_node *node, struct matrix *matrix, struct by_arena *scratch,
                         struct baryon_error *err)
 {
@@ -153,7 +131,7 @@ static int split_matrix(struct baryon_node *node, struct matrix *matrix, struct 
         return -1;
     struct baryon_value *const terms[] = {rest, by_node_out(product, 0)};
     struct baryon_node *add = by_pass_add_node(graph, "Add", "split_sum", terms, 2, err);
-    return add ? stand_in(rest, add, err) : -1;
+    return add ? by_value_stand_in(by_node_out(add, 0), rest, add, "split_product", err) : -1;
 }
 
 static int split_weight_rows(struct by_pass_context *context, struct baryon_node *node,
@@ -162,7 +140,7 @@ static int split_weight_rows(struct by_pass_context *context, struct baryon_node
     const struct baryon_tensor *weight =
         by_pass_is(context, node, "MatMul") ? by_pass_tensor(by_node_in(node, 1)) : NULL;
     if (!weight || weight->dims.count != 2 || by_pass_tensor(by_node_in(node, 0)) ||
-        by_pass_rank(by_node_in(node, 0)) < 1 || weight->dims.at[0] < SHARE_MOST)
+        by_pass_rank(by_node_in(node, 0)) < 1 || weight->dims.at[0] < BY_OUTLIERS_SHARE)
         return 0;
     struct by_arena scratch;
     struct matrix matrix = {.ins = (size_t)weight->dims.at[0], .outs = (size_t)weight->dims.at[1]};

@@ -42,6 +42,28 @@ void by_floats_close(struct by_floats_view *view)
     view->copy = NULL;
 }
 
+int by_floats_look_finite(const struct baryon_tensor *tensor, bool *finite,
+                          struct baryon_error *err)
+{
+    enum { PIECE = 4096 };
+    struct by_arena arena;
+    struct by_span bytes = {0};
+    size_t count = 0;
+    float piece[PIECE];
+    by_arena_init(&arena, 0);
+    int failed =
+        by_tensor_count(tensor, &count, err) || by_tensor_bytes(tensor, &arena, &bytes, err);
+    const bool ready = !failed && is_ready(tensor, &bytes);
+    *finite = !ready || by_floats_are_finite((const float *)(const void *)bytes.data, count);
+    for (size_t at = 0; !failed && !ready && *finite && at < count; at += PIECE) {
+        const size_t many = count - at < PIECE ? count - at : PIECE;
+        failed = by_elem_to_floats(tensor->data_type, bytes.data, at, many, piece, err);
+        *finite = failed || by_floats_are_finite(piece, many);
+    }
+    by_arena_release(&arena);
+    return failed ? -1 : 0;
+}
+
 float *by_floats_copy(const struct baryon_tensor *tensor, size_t *count, struct baryon_error *err)
 {
     struct by_floats_view view;

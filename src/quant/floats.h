@@ -15,6 +15,9 @@ struct by_floats_view {
 int by_floats_open(struct by_floats_view *view, const struct baryon_tensor *tensor,
                    struct baryon_error *err);
 void by_floats_close(struct by_floats_view *view);
+/* Whether no element is a NaN or an infinity; without a copy of all of them. */
+int by_floats_look_finite(const struct baryon_tensor *tensor, bool *finite,
+                          struct baryon_error *err);
 /* A copy to be edited; by_free() it. count may be NULL. */
 float *by_floats_copy(const struct baryon_tensor *tensor, size_t *count, struct baryon_error *err);
 

@@ -1,9 +1,9 @@
 /* Which nodes may be quantized, by what the user asked for and by what they are. */
 #include "onnx/load.h"
+#include "quant/floats.h"
 #include "quant/place_internal.h"
 #include "quant/unfit.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -97,42 +97,16 @@ static bool is_hard_sigmoid_of_hardware(const struct baryon_node *node)
 
 /* --- Constants that no scale can hold --- */
 
-static int has_infinity(const struct baryon_tensor *tensor, bool *found, struct baryon_error *err)
-{
-    enum { PIECE = 4096 };
-    struct by_arena arena;
-    struct by_span bytes = {0};
-    size_t count = 0;
-    float piece[PIECE];
-    by_arena_init(&arena, 0);
-    int failed =
-        by_tensor_count(tensor, &count, err) || by_tensor_bytes(tensor, &arena, &bytes, err);
-    const float *floats =
-        tensor->data_type == BY_ELEM_FLOAT && (uintptr_t)bytes.data % alignof(float) == 0
-            ? (const float *)(const void *)bytes.data
-            : NULL; /* as they lie there */
-    *found = false;
-    for (size_t at = 0; !failed && !*found && at < count; at += PIECE) {
-        const size_t many = count - at < PIECE ? count - at : PIECE;
-        const float *values = floats ? floats + at : piece;
-        if (!floats)
-            failed = by_elem_to_floats(tensor->data_type, bytes.data, at, many, piece, err);
-        *found = !failed && !by_floats_are_finite(values, many);
-    }
-    by_arena_release(&arena);
-    return failed ? -1 : 0;
-}
-
 static int look_for_infinity(struct by_placing *placing, const struct baryon_value *value,
                              bool *infinite, struct baryon_error *err)
 {
     unsigned char *known = &placing->looked[value->index];
     if (*known == BY_LOOK_NOT_YET) {
-        bool found;
-        if (has_infinity(value->initializer, &found, err))
+        bool finite;
+        if (by_floats_look_finite(value->initializer, &finite, err))
             return -1;
         by_tensor_done(placing->plan->model, value->initializer);
-        *known = found ? BY_LOOK_INFINITE : BY_LOOK_GOOD;
+        *known = finite ? BY_LOOK_GOOD : BY_LOOK_INFINITE;
     }
     *infinite = *known == BY_LOOK_INFINITE;
     return 0;

@@ -194,15 +194,10 @@ bool by_rounding_can(const struct by_quant_plan *plan, const struct by_rounding_
 int by_rounding_is_finite(const struct by_quant_plan *plan, const struct by_rounding_layer *layer,
                           bool *finite, struct baryon_error *err)
 {
-    struct by_floats_view floats;
     *finite = true;
-    if (!by_rounding_has_steps(plan, layer))
-        return 0;
-    if (by_floats_open(&floats, plan->rows.at[layer->weight].value->initializer, err) < 0)
-        return -1;
-    *finite = by_floats_are_finite(floats.values, floats.count);
-    by_floats_close(&floats);
-    return 0;
+    return by_rounding_has_steps(plan, layer)
+               ? by_floats_look_finite(plan->rows.at[layer->weight].value->initializer, finite, err)
+               : 0;
 }
 
 bool by_rounding_may_move(const struct by_quant_row *row)

@@ -38,10 +38,8 @@ struct by_gguf_writer {
     uint64_t fresh, step; /* bytes of whole tensors since the last record; for the next one */
     pthread_mutex_t lock;
     /* The thread that brings whole tensors to the disk and records them. */
-    pthread_t recorder;
-    bool is_recording, has_recorded;
-    int record_status;
-    struct baryon_error record_error;
+    struct by_task recorder;
+    bool has_recorded;
 };
 
 /* --- Places --- */
@@ -240,41 +238,26 @@ static int record_sent(struct by_gguf_writer *writer, struct baryon_error *err)
     return 0;
 }
 
-static void *record_in_thread(void *argument)
+static int record_whole(void *context, struct baryon_error *err)
 {
-    struct by_gguf_writer *writer = argument;
-    writer->record_status = record_sent(writer, &writer->record_error);
+    struct by_gguf_writer *writer = context;
+    const int status = record_sent(writer, err);
     pthread_mutex_lock(&writer->lock);
     writer->has_recorded = true;
     pthread_mutex_unlock(&writer->lock);
-    return NULL;
-}
-
-static int wait_for_recorder(struct by_gguf_writer *writer, struct baryon_error *err)
-{
-    if (!writer->is_recording)
-        return 0;
-    pthread_join(writer->recorder, NULL);
-    writer->is_recording = false;
-    if (writer->record_status && err)
-        *err = writer->record_error;
-    return writer->record_status;
+    return status;
 }
 
 /* With the lock. While one record is on its way, the next waits for more tensors. */
 static int start_record(struct by_gguf_writer *writer, struct baryon_error *err)
 {
-    if (writer->fresh < writer->step || (writer->is_recording && !writer->has_recorded))
+    if (writer->fresh < writer->step || (writer->recorder.started && !writer->has_recorded))
         return 0;
-    if (wait_for_recorder(writer, err))
+    if (by_task_wait(&writer->recorder, err))
         return -1;
     send_whole(writer);
     writer->has_recorded = false;
-    writer->record_error = (struct baryon_error){0};
-    if (by_thread_start(&writer->recorder, record_in_thread, writer, "recorder", err))
-        return -1;
-    writer->is_recording = true;
-    return 0;
+    return by_task_start(&writer->recorder, record_whole, writer, "recorder", err);
 }
 
 /* --- Bytes --- */
@@ -424,7 +407,7 @@ static int remove_part_folder(struct by_gguf_writer *writer, struct baryon_error
 
 int by_gguf_finish(struct by_gguf_writer *writer, struct baryon_error *err)
 {
-    if (wait_for_recorder(writer, err) || check_whole(writer, err))
+    if (by_task_wait(&writer->recorder, err) || check_whole(writer, err))
         return -1;
     for (size_t i = 0; i < writer->split.file_count; i++)
         if (end_file(writer, i, err))
@@ -445,7 +428,7 @@ static bool is_worth_keeping(const struct by_gguf_writer *writer)
 /* After an error: what is whole is recorded, if the disk lets it. */
 static void leave_part_folder(struct by_gguf_writer *writer)
 {
-    if (!wait_for_recorder(writer, NULL)) {
+    if (!by_task_wait(&writer->recorder, NULL)) {
         send_whole(writer);
         record_sent(writer, NULL);
     }

@@ -28,11 +28,8 @@ struct by_safetensors_writer {
     bool is_file;
     pthread_mutex_t lock;
     /* The thread that brings a whole shard to the disk, while others are written. */
-    pthread_t ending;
-    bool is_ending;
+    struct by_task ending;
     size_t ending_shard;
-    int ending_status;
-    struct baryon_error ending_error;
 };
 
 static int shard_path(const struct by_safetensors_writer *writer, size_t shard, char *path,
@@ -191,11 +188,11 @@ static int locked_begin(struct by_safetensors_writer *writer, size_t shard,
     return status;
 }
 
-static int commit_shard(struct by_safetensors_writer *writer, size_t shard,
-                        struct baryon_error *err)
+static int commit_shard(void *context, struct baryon_error *err)
 {
-    struct shard_state *state = &writer->states[shard];
-    uint64_t number = shard;
+    struct by_safetensors_writer *writer = context;
+    struct shard_state *state = &writer->states[writer->ending_shard];
+    uint64_t number = writer->ending_shard;
     if (by_writer_commit(state->writer, err))
         return -1;
     by_writer_abort(state->writer);
@@ -203,37 +200,14 @@ static int commit_shard(struct by_safetensors_writer *writer, size_t shard,
     return writer->journal ? by_journal_add(writer->journal, &number, sizeof number, err) : 0;
 }
 
-static void *commit_in_thread(void *argument)
-{
-    struct by_safetensors_writer *writer = argument;
-    writer->ending_status = commit_shard(writer, writer->ending_shard, &writer->ending_error);
-    return NULL;
-}
-
-/* The shard that is on its way to the disk, if there is one, is there. */
-static int wait_for_shard(struct by_safetensors_writer *writer, struct baryon_error *err)
-{
-    if (!writer->is_ending)
-        return 0;
-    pthread_join(writer->ending, NULL);
-    writer->is_ending = false;
-    if (writer->ending_status && err)
-        *err = writer->ending_error;
-    return writer->ending_status;
-}
-
 /* With the lock; nothing is put into the shard any more. */
 static int end_shard(struct by_safetensors_writer *writer, size_t shard, struct baryon_error *err)
 {
-    if (begin_shard(writer, shard, err) || wait_for_shard(writer, err))
+    if (begin_shard(writer, shard, err) || by_task_wait(&writer->ending, err))
         return -1;
     writer->states[shard].done = true;
     writer->ending_shard = shard;
-    writer->ending_error = (struct baryon_error){0};
-    if (by_thread_start(&writer->ending, commit_in_thread, writer, "end of a file", err))
-        return -1;
-    writer->is_ending = true;
-    return 0;
+    return by_task_start(&writer->ending, commit_shard, writer, "end of a file", err);
 }
 
 static int count_bytes(struct by_safetensors_writer *writer, size_t shard, uint64_t size,
@@ -319,7 +293,7 @@ static int finish_shards(struct by_safetensors_writer *writer, struct baryon_err
         if (!state->done && end_shard(writer, i, err))
             return -1;
     }
-    return wait_for_shard(writer, err);
+    return by_task_wait(&writer->ending, err);
 }
 
 static int write_index(struct by_safetensors_writer *writer, struct baryon_error *err)
@@ -358,7 +332,7 @@ void by_safetensors_abort(struct by_safetensors_writer *writer)
 {
     if (!writer)
         return;
-    wait_for_shard(writer, NULL);
+    by_task_wait(&writer->ending, NULL);
     for (size_t i = 0; writer->states && i < writer->shards.shard_count; i++)
         by_writer_abort(writer->states[i].writer);
     by_journal_close(writer->journal);

@@ -1,15 +1,17 @@
 // Columns of the table, of tensors and of layers, and what can be filtered and searched.
 
+const placeColumn = (hint) =>
+    ({title: "#", value: (row, i) => i, show: (row, i) => count(i + 1), number: true, wide: true, hint});
+
+const decibelColumn = (title, key, hint, more) =>
+    ({title, value: (row) => row[key], show: (row) => decibels(row[key]), number: true, hint, ...more});
+
+const shareColumn = (title, key, more) =>
+    ({title, value: (row) => row[key], show: (row) => share(row[key]), number: true, high: true, ...more});
+
 const TENSOR_COLUMNS = [
   {title: "Tensor", value: (row) => row.name || "", name: true},
-  {
-    title: "#",
-    value: (row, i) => i,
-    show: (row, i) => count(i + 1),
-    number: true,
-    wide: true,
-    hint: "place in the report"
-  },
+  placeColumn("place in the report"),
   {title: "Role", value: (row) => row.role || "", wide: true},
   {
     title: "Type",
@@ -33,122 +35,34 @@ const TENSOR_COLUMNS = [
     high: true,
     hint: "least and greatest; sorted by magnitude"
   },
-  {
-    title: "Clipped",
-    value: (row) => row.clipped,
-    show: (row) => share(row.clipped),
-    number: true,
-    wide: true,
-    high: true
-  },
-  {
-    title: "Alone",
-    value: (row) => row.alone_db,
-    show: (row) => decibels(row.alone_db),
-    number: true,
-    wide: true,
-    hint: "SQNR of its values when it alone is quantized"
-  },
-  {
-    title: "Whole",
-    value: (row) => row.whole_db,
-    show: (row) => decibels(row.whole_db),
-    number: true,
-    error: true,
-    hint: "SQNR in the quantized model, behind all errors before it"
-  },
+  shareColumn("Clipped", "clipped", {wide: true}),
+  decibelColumn("Alone", "alone_db", "SQNR of its values when it alone is quantized", {wide: true}),
+  decibelColumn("Whole", "whole_db", "SQNR in the quantized model, with all errors before it", {error: true}),
 ];
 
 const LAYER_COLUMNS = [
   {title: "Layer", value: (row) => row.name || "", name: true},
-  {
-    title: "#",
-    value: (row, i) => i,
-    show: (row, i) => count(i + 1),
-    number: true,
-    wide: true,
-    hint: "place along the graph"
-  },
+  placeColumn("place along the graph"),
   {title: "Operator", value: (row) => row.op_type || ""},
   {title: "State", value: (row) => row.state || "", wide: true},
   {title: "Activation", value: (row) => row.activation || "", wide: true},
   {title: "Weight", value: (row) => row.weight || "", wide: true},
-  {
-    title: "Cost",
-    value: (row) => row.cost,
-    show: (row) => share(row.cost),
-    number: true,
-    wide: true,
-    high: true,
-    hint: "share of multiply-adds"
-  },
-  {
-    title: "Weights",
-    value: (row) => row.weights_db,
-    show: (row) => decibels(row.weights_db),
-    number: true,
-    wide: true,
-    hint: "SQNR when its weights alone are quantized"
-  },
-  {
-    title: "Input",
-    value: (row) => row.input_db,
-    show: (row) => decibels(row.input_db),
-    number: true,
-    wide: true,
-    hint: "SQNR when its input alone is quantized"
-  },
-  {
-    title: "Whole",
-    value: (row) => row.whole_db,
-    show: (row) => decibels(row.whole_db),
-    number: true,
-    error: true,
-    hint: "SQNR of its output in the quantized model"
-  },
+  shareColumn("Cost", "cost", {wide: true, hint: "share of multiply-adds"}),
+  decibelColumn("Weights", "weights_db", "SQNR when its weights alone are quantized", {wide: true}),
+  decibelColumn("Input", "input_db", "SQNR when its input alone is quantized", {wide: true}),
+  decibelColumn("Whole", "whole_db", "SQNR of its output in the quantized model", {error: true}),
 ];
 
 const LINEAR_COLUMNS = [
   {title: "Weight", value: (row) => row.name || "", name: true},
-  {
-    title: "#",
-    value: (row, i) => i,
-    show: (row, i) => count(i + 1),
-    number: true,
-    wide: true,
-    hint: "place in the report"
-  },
+  placeColumn("place in the report"),
   {title: "Part", value: (row) => row.part, wide: true},
   {title: "Type", value: (row) => row.type},
   {title: "Method", value: (row) => row.method, wide: true},
   {title: "Bits", value: (row) => row.bits, show: (row) => number(row.bits, 3), number: true, wide: true},
-  {
-    title: "Share",
-    value: (row) => row.share,
-    show: (row) => share(row.share),
-    number: true,
-    wide: true,
-    high: true,
-    hint: "of the bits of all that are quantized"
-  },
-  {
-    title: "Nearest",
-    value: (row) => row.nearest,
-    show: (row) => share(row.nearest),
-    number: true,
-    wide: true,
-    high: true,
-    hint: "error with nearest levels"
-  },
-  {
-    title: "Error",
-    value: (row) => row.error,
-    show: (row) => share(row.error),
-    number: true,
-    high: true,
-    worst: true,
-    hint: "squared error of its output, without texts of its weights, as a share"
-  },
+  shareColumn("Share", "share", {wide: true, hint: "of the bits of all that are quantized"}),
+  shareColumn("Nearest", "nearest", {wide: true, hint: "error with nearest levels"}),
+  shareColumn("Error", "error", {worst: true, hint: "squared error of its output, without texts of its weights, as a share"}),
   {
     title: "KL",
     value: (row) => row.kl,
