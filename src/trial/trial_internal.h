@@ -22,6 +22,7 @@ struct by_trial_seen {
     struct by_known *known;  /* parameters of its constants */
     struct by_known *ranges; /* of its tensors in these statistics */
     bool observed;
+    bool by_channel;
 };
 
 /* An open session, of all candidates that differ in the table of their pairs alone. */
