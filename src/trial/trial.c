@@ -252,7 +252,9 @@ static bool take_judge(struct by_trial *trial)
         return false;
     trial->judge = q->judge;
     trial->referenced = q->judge_referenced;
+    trial->recall = q->recall;
     q->judge = NULL;
+    q->recall = NULL;
     return true;
 }
 
@@ -358,6 +360,17 @@ struct by_stats *by_trial_seen(const struct by_trial *trial)
     return trial->seen[0].stats;
 }
 
+/* What is not kept for lack of memory is judged again. */
+static void remember(struct by_trial *trial)
+{
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        const struct by_trial_entry *entry = &trial->entries[i];
+        if (entry->judged > entry->recalled)
+            (void)by_recall_add(&trial->recall, entry->model, entry->judgements, entry->judged,
+                                NULL);
+    }
+}
+
 /* After calibration other samples judge. */
 static void keep_judge(struct by_trial *trial)
 {
@@ -365,16 +378,21 @@ static void keep_judge(struct by_trial *trial)
     by_trial_forget(q);
     if (!trial->judges || trial->calibrated) {
         by_judge_close(trial->judge);
+        by_recall_close(trial->recall);
         return;
     }
+    remember(trial);
     q->judge = trial->judge;
     q->judge_referenced = trial->referenced;
+    q->recall = trial->recall;
 }
 
 void by_trial_forget(struct by_quantization *q)
 {
     by_judge_close(q->judge);
+    by_recall_close(q->recall);
     q->judge = NULL;
+    q->recall = NULL;
 }
 
 void by_trial_close(struct by_trial *trial)
@@ -389,9 +407,9 @@ void by_trial_close(struct by_trial *trial)
             by_stats_close(trial->seen[i].stats);
     }
     by_trial_close_sessions(trial);
+    keep_judge(trial);
     for (size_t i = 0; i < trial->entry_count; i++)
         by_free(trial->entries[i].judgements);
-    keep_judge(trial);
     by_model_free(trial->exact);
     by_frame_release(&trial->frame);
     pthread_cond_destroy(&trial->opened);
