@@ -189,7 +189,7 @@ _baryon()
     quantize:--input-nodes) return ;;
     quantize:--output-nodes) return ;;
     quantize:--logarithm-inputs) words='auto float quantized' ;;
-    quantize:--auto-exclude) words='auto off always' ;;
+    quantize:--auto-exclude) words='always auto off' ;;
     quantize:--mixed) words='off int8 bfp16 mxint8' ;;
     quantize:--mixed-goal) return ;;
     quantize:--mixed-share) return ;;
@@ -290,7 +290,7 @@ _baryon()
     plan:--input-nodes) return ;;
     plan:--output-nodes) return ;;
     plan:--logarithm-inputs) words='auto float quantized' ;;
-    plan:--auto-exclude) words='auto off always' ;;
+    plan:--auto-exclude) words='always auto off' ;;
     plan:--mixed) words='off int8 bfp16 mxint8' ;;
     plan:--mixed-goal) return ;;
     plan:--mixed-share) return ;;
@@ -392,7 +392,7 @@ _baryon()
     sensitivity:--input-nodes) return ;;
     sensitivity:--output-nodes) return ;;
     sensitivity:--logarithm-inputs) words='auto float quantized' ;;
-    sensitivity:--auto-exclude) words='auto off always' ;;
+    sensitivity:--auto-exclude) words='always auto off' ;;
     sensitivity:--mixed) words='off int8 bfp16 mxint8' ;;
     sensitivity:--mixed-goal) return ;;
     sensitivity:--mixed-share) return ;;
