@@ -1,4 +1,6 @@
 /* Runs the passes of a calibration and takes up those that a checkpoint has. */
+#include <string.h>
+
 #include "calibrate/calibrate_internal.h"
 #include "calibrate/key.h"
 
@@ -23,10 +25,14 @@ static int start_layers(const struct by_calibrate_plan *plan, size_t pass, struc
 static int label(const struct by_calibration *calibration, struct by_stats *stats,
                  struct baryon_error *err)
 {
-    char settings[128];
+    char settings[128], prepared[1024];
     const struct by_calibrate_options *options = calibration->options;
     stats->key = calibration->key;
     stats->total = by_input_count(calibration->input);
+    by_input_describe(calibration->input, prepared, sizeof prepared);
+    stats->prepared = by_arena_text(&stats->arena, prepared, strlen(prepared), err);
+    if (!stats->prepared)
+        return -1;
     return by_stats_describe(stats, options->model, options->data,
                              by_calibrate_describe(options, settings, sizeof settings), err);
 }
