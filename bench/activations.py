@@ -9,7 +9,8 @@ outputs against the float model in dB, mean over the outputs, as the model is wr
 which saturate on some processors. Behind it the share of multiply-adds whose data and weights both come out of
 integers of 8 bits (of 16 with A16W8). Every tool has its default options; U8S8 is U8S8_AAWS with weights by
 channel. A peer that is not there is left out. --write puts the rows that were run into the last section of
-bench/results/activations.md, in place of those of the same preset and model, and leaves its other sections alone. NNCF: `pip install nncf onnx onnxruntime` into an environment.
+bench/results/activations.md, in place of those of the same preset and model, and leaves its other sections
+alone. NNCF, which other benches do not need, may be in an environment of its own.
 """
 
 import datetime
@@ -147,7 +148,7 @@ def write(path, head, lines):
 def main():
     parser = parser_for(__doc__, "activations.md", list(PRESETS), 32, 1800, "for ours")
     add_peers(parser)
-    parser.add_argument("--nncf", default="build/nncf/bin/python", help="has nncf and onnxruntime")
+    parser.add_argument("--nncf", default="build/peers/bin/python", help="has nncf and onnxruntime")
     parser.set_defaults(models=[*FOUND_ON, *JUDGED_ON], judge=48)
     args = parse(parser)
     quark = find_peer(args)

@@ -18,6 +18,8 @@ static void show_head(const struct by_auto *search, const struct by_auto_written
     by_running_line(out, "goal", by_str_text(&text), NULL);
     by_str_clear(&text);
     const struct by_auto_range *of = search->parts.of;
+    if (written->data)
+        by_str_printf(&text, "%s; ", search->samples);
     by_str_printf(&text, "%zu calibrate, %zu choose, %zu for the report alone",
                   of[BY_PART_CALIBRATE].count, of[BY_PART_CHOOSE].count, of[BY_PART_LAST].count);
     by_running_line(out, "samples",

@@ -123,6 +123,7 @@ void by_quantizing_head(const struct by_quantizing *q, struct by_out *out)
 {
     char text[512];
     const struct by_recipe *recipe = q->options.recipe;
+    const struct by_stats *stats = q->quantization.stats;
     const char *recipe_line = recipe_text(recipe, text, sizeof text);
     by_running_line(out, "model", q->loaded.name, NULL);
     by_running_line(out, "config", recipe->preset ? recipe->preset : recipe_line,
@@ -132,7 +133,7 @@ void by_quantizing_head(const struct by_quantizing *q, struct by_out *out)
     else if (needs_samples(q))
         by_running_line(out, "samples",
                         q->options.data ? q->options.data : "random values, for a trial only",
-                        NULL);
+                        q->options.data && stats ? stats->prepared : NULL);
 }
 
 struct by_report_head by_quantizing_report_head(const struct by_quantizing *q)

@@ -51,7 +51,7 @@ LAYERS = {
     "ops": "base ir dtype engine",
     "calib": "base ir stats",
     "quant": "base ir onnx dtype stats pass calib",
-    "adjust": "base solve ir stats quant",
+    "adjust": "base solve ir stats pass quant",
     "metric": "base",
     "preset": "base",
     "config": "base quant",

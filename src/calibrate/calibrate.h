@@ -103,6 +103,11 @@ int by_calibration_run(struct by_calibration *calibration, struct by_stats **sta
                        struct by_calibrate_report *report, struct baryon_error *err);
 int by_calibrate_clean(const char *checkpoint, struct baryon_error *err);
 
+/* Whether statistics are of that model and settings, and of nothing but the first samples, so that
+ * a calibration can go on after them. */
+int by_calibrate_is_begun(const struct by_stats *begun, struct baryon_model *model,
+                          const struct by_calibrate_options *options, bool *is_begun,
+                          struct baryon_error *err);
 /* All of it. report may be NULL. */
 int by_calibrate(struct by_stats **stats, struct baryon_model *model, const char *data,
                  const struct by_calibrate_options *options, struct by_calibrate_report *report,

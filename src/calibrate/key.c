@@ -33,22 +33,32 @@ static void add_settings(struct by_hasher *hasher, const struct by_calibrate_pla
     }
 }
 
-int by_calibrate_key(struct by_stats_key *key, struct baryon_model *model,
-                     const struct by_calibrate_plan *plan, const struct by_input *input,
-                     const struct by_calibrate_options *options, struct baryon_error *err)
+int by_calibrate_key_alone(struct by_stats_key *key, struct baryon_model *model,
+                           const struct by_calibrate_plan *plan,
+                           const struct by_calibrate_options *options, struct baryon_error *err)
 {
     struct by_hasher *hasher;
+    *key = (struct by_stats_key){0};
     if (by_model_content_hash(model, &key->model, err) < 0 || by_hasher_open(&hasher, err) < 0)
-        return -1;
-    const int status = by_input_identify(input, hasher, err);
-    key->data = by_hasher_value(hasher);
-    by_hasher_close(hasher);
-    if (status < 0 || by_hasher_open(&hasher, err) < 0)
         return -1;
     add_settings(hasher, plan, options);
     key->settings = by_hasher_value(hasher);
     by_hasher_close(hasher);
     return 0;
+}
+
+int by_calibrate_key(struct by_stats_key *key, struct baryon_model *model,
+                     const struct by_calibrate_plan *plan, const struct by_input *input,
+                     const struct by_calibrate_options *options, struct baryon_error *err)
+{
+    struct by_hasher *hasher;
+    if (by_calibrate_key_alone(key, model, plan, options, err) < 0 ||
+        by_hasher_open(&hasher, err) < 0)
+        return -1;
+    const int status = by_input_identify(input, hasher, err);
+    key->data = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return status;
 }
 
 static void add_word(struct by_text *text, const char *word)

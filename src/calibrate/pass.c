@@ -1,4 +1,6 @@
 /* Runs the passes of a calibration and takes up those that a checkpoint has. */
+#include <string.h>
+
 #include "calibrate/calibrate_internal.h"
 #include "calibrate/key.h"
 
@@ -23,10 +25,14 @@ static int start_layers(const struct by_calibrate_plan *plan, size_t pass, struc
 static int label(const struct by_calibration *calibration, struct by_stats *stats,
                  struct baryon_error *err)
 {
-    char settings[128];
+    char settings[128], prepared[1024];
     const struct by_calibrate_options *options = calibration->options;
     stats->key = calibration->key;
     stats->total = by_input_count(calibration->input);
+    by_input_describe(calibration->input, prepared, sizeof prepared);
+    stats->prepared = by_arena_text(&stats->arena, prepared, strlen(prepared), err);
+    if (!stats->prepared)
+        return -1;
     return by_stats_describe(stats, options->model, options->data,
                              by_calibrate_describe(options, settings, sizeof settings), err);
 }
@@ -47,14 +53,33 @@ static int start_pass(struct by_calibration *calibration, size_t pass, struct by
     return -1;
 }
 
-static bool is_begun(const struct by_calibration *calibration, const struct by_stats *begun)
+static bool is_of_first(const struct by_stats *begun, const struct by_stats_key *key)
 {
-    const struct by_stats_key *key = &calibration->key;
-    const struct by_sample_range range = calibration->range;
     return begun && by_hash128_equal(begun->key.model, key->model) &&
            by_hash128_equal(begun->key.settings, key->settings) && !begun->layer_count &&
-           !begun->skipped.count && begun->covered.count == 1 && !begun->covered.at[0].begin &&
-           !range.begin && begun->covered.at[0].end <= range.end;
+           !begun->skipped.count && begun->covered.count == 1 && !begun->covered.at[0].begin;
+}
+
+int by_calibrate_is_begun(const struct by_stats *begun, struct baryon_model *model,
+                          const struct by_calibrate_options *options, bool *is_begun,
+                          struct baryon_error *err)
+{
+    struct by_calibrate_plan plan;
+    struct by_stats_key key;
+    *is_begun = false;
+    if (by_calibrate_plan_make(&plan, model->graph, options, err) < 0)
+        return -1;
+    const int status = by_calibrate_key_alone(&key, model, &plan, options, err);
+    by_calibrate_plan_release(&plan);
+    *is_begun = status == 0 && is_of_first(begun, &key);
+    return status;
+}
+
+static bool is_begun(const struct by_calibration *calibration, const struct by_stats *begun)
+{
+    const struct by_sample_range range = calibration->range;
+    return is_of_first(begun, &calibration->key) && !range.begin &&
+           begun->covered.at[0].end <= range.end;
 }
 
 static int take_begun(struct by_calibration *calibration, struct by_stats **stats,

@@ -1,8 +1,6 @@
-/*
- * Rows of a matrix far above the others become a product of their own: x W = x W' + x[rows]
- * W[rows], where W' is W with zeros there. With one scale for all of a weight they alone decided
- * its steps. Both products are as good in integers, so that NPUs compute them too.
- */
+/* Splits rows of a matrix that decide its only scale off into a product of their own. */
+#include "pass/split_weight_rows.h"
+
 #include "base/outliers.h"
 #include "pass/edit.h"
 #include "pass/passes.h"
@@ -10,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define GOOD   20.0 /* dB that a weight has in 8 bits, which is enough */
+#define GOOD   20.0 /* dB that a weight has by itself, which is enough */
 #define LEVELS 127.0
 
 struct row {
@@ -19,8 +17,10 @@ struct row {
 };
 
 struct matrix {
-    double *values; /* [ins][outs] */
+    double *values; /* [ins][outs], or turned */
     size_t ins, outs;
+    bool turned;
+    double levels;    /* to each side of zero */
     struct row *rows; /* by falling peaks */
     size_t count;     /* of the first ones that are split */
 };
@@ -39,12 +39,17 @@ static int compare_places(const void *one, const void *other)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
+static double *element(const struct matrix *matrix, size_t in, size_t out)
+{
+    return &matrix->values[matrix->turned ? out * matrix->ins + in : in * matrix->outs + out];
+}
+
 static void measure_rows(struct matrix *matrix)
 {
     for (size_t i = 0; i < matrix->ins; i++) {
         struct row row = {.index = i};
         for (size_t k = 0; k < matrix->outs; k++) {
-            const double value = matrix->values[i * matrix->outs + k];
+            const double value = *element(matrix, i, k);
             row.peak = fmax(row.peak, fabs(value));
             row.square += value * value / (double)matrix->outs;
         }
@@ -56,7 +61,7 @@ static void measure_rows(struct matrix *matrix)
 /* Of rounding rows with one scale. What is rounded to zero loses no more than it has. */
 static double noise_of(const struct matrix *matrix, size_t begin, size_t end)
 {
-    const double step = begin < end ? matrix->rows[begin].peak / LEVELS : 0;
+    const double step = begin < end ? matrix->rows[begin].peak / matrix->levels : 0;
     double noise = 0;
     for (size_t i = begin; i < end; i++)
         noise += fmin(step * step / 12, matrix->rows[i].square);
@@ -96,14 +101,15 @@ static struct baryon_value *add_numbers(struct baryon_graph *graph, const struct
 static struct baryon_value *split_off_rows(struct baryon_node *node, struct matrix *matrix,
                                            struct by_arena *scratch, struct baryon_error *err)
 {
-    const int64_t dims[] = {(int64_t)matrix->count, (int64_t)matrix->outs},
-                  all[] = {(int64_t)matrix->ins, (int64_t)matrix->outs};
-    const int64_t elem = by_pass_tensor(by_node_in(node, 1))->data_type;
+    const struct baryon_tensor *weight = by_pass_tensor(by_node_in(node, 1));
+    const int64_t dims[] = {(int64_t)matrix->count, (int64_t)matrix->outs};
+    const int64_t all[] = {weight->dims.at[0], weight->dims.at[1]}, elem = weight->data_type;
+    const double alpha = by_node_is(node, "Gemm") ? (double)by_node_float(node, "alpha", 1) : 1;
     double *taken = by_arena_alloc(scratch, matrix->count * matrix->outs, sizeof *taken, err);
     for (size_t i = 0; taken && i < matrix->count; i++)
         for (size_t k = 0; k < matrix->outs; k++) {
-            double *from = &matrix->values[matrix->rows[i].index * matrix->outs + k];
-            taken[i * matrix->outs + k] = *from;
+            double *from = element(matrix, matrix->rows[i].index, k);
+            taken[i * matrix->outs + k] = alpha * *from;
             *from = 0;
         }
     if (!taken || by_pass_set_constant(node, 1, "split_rest", elem, all, 2, matrix->values, err))
@@ -134,33 +140,65 @@ static int split_matrix(struct baryon_node *node, struct matrix *matrix, struct 
     return add ? by_value_stand_in(by_node_out(add, 0), rest, add, "split_product", err) : -1;
 }
 
+/* --- One product --- */
+
+static bool has_matrix(const struct baryon_node *node, struct matrix *matrix)
+{
+    if (!by_node_is(node, "MatMul") &&
+        (!by_node_is(node, "Gemm") || by_node_int(node, "transA", 0)))
+        return false;
+    const struct baryon_tensor *weight = by_pass_tensor(by_node_in(node, 1));
+    if (!weight || weight->dims.count != 2 || by_pass_tensor(by_node_in(node, 0)) ||
+        by_pass_rank(by_node_in(node, 0)) < 1)
+        return false;
+    matrix->turned = by_node_int(node, "transB", 0) != 0;
+    matrix->ins = (size_t)weight->dims.at[matrix->turned ? 1 : 0];
+    matrix->outs = (size_t)weight->dims.at[matrix->turned ? 0 : 1];
+    return matrix->ins >= BY_OUTLIERS_SHARE && matrix->outs;
+}
+
+static int find_rows(const struct baryon_node *node, struct matrix *matrix,
+                     struct by_arena *scratch, struct baryon_error *err)
+{
+    size_t count;
+    if (by_pass_doubles(by_node_in(node, 1), scratch, &matrix->values, &count, err) < 0)
+        return -1;
+    if (!matrix->values || !count)
+        return 0;
+    matrix->rows = by_arena_alloc(scratch, matrix->ins, sizeof *matrix->rows, err);
+    if (!matrix->rows)
+        return -1;
+    measure_rows(matrix);
+    choose_rows(matrix);
+    return 0;
+}
+
+int by_split_weight_rows(struct baryon_node *node, double levels, bool write,
+                         struct by_split_rows *rows, struct baryon_error *err)
+{
+    struct by_arena scratch;
+    struct matrix matrix = {.levels = levels};
+    *rows = (struct by_split_rows){0};
+    if (!has_matrix(node, &matrix))
+        return 0;
+    by_arena_init(&scratch, SIZE_MAX);
+    int status = find_rows(node, &matrix, &scratch, err);
+    if (status == 0 && matrix.count && write)
+        status = split_matrix(node, &matrix, &scratch, err);
+    *rows = (struct by_split_rows){matrix.count, matrix.ins};
+    by_arena_release(&scratch);
+    return status;
+}
+
 static int split_weight_rows(struct by_pass_context *context, struct baryon_node *node,
                              struct baryon_error *err)
 {
-    const struct baryon_tensor *weight =
-        by_pass_is(context, node, "MatMul") ? by_pass_tensor(by_node_in(node, 1)) : NULL;
-    if (!weight || weight->dims.count != 2 || by_pass_tensor(by_node_in(node, 0)) ||
-        by_pass_rank(by_node_in(node, 0)) < 1 || weight->dims.at[0] < BY_OUTLIERS_SHARE)
-        return 0;
-    struct by_arena scratch;
-    struct matrix matrix = {.ins = (size_t)weight->dims.at[0], .outs = (size_t)weight->dims.at[1]};
-    size_t count;
-    by_arena_init(&scratch, SIZE_MAX);
-    int status = by_pass_doubles(by_node_in(node, 1), &scratch, &matrix.values, &count, err);
-    if (status == 0 && matrix.values && count) {
-        matrix.rows = by_arena_alloc(&scratch, matrix.ins, sizeof *matrix.rows, err);
-        status = matrix.rows ? 0 : -1;
-        if (status == 0) {
-            measure_rows(&matrix);
-            choose_rows(&matrix);
-        }
-        if (status == 0 && matrix.count) {
-            context->changes++;
-            status = split_matrix(node, &matrix, &scratch, err);
-        }
-    }
-    by_arena_release(&scratch);
-    return status;
+    struct by_split_rows rows = {0};
+    if (!by_pass_is_excluded(context, node) &&
+        by_split_weight_rows(node, LEVELS, true, &rows, err) < 0)
+        return -1;
+    context->changes += rows.count > 0;
+    return 0;
 }
 
 static int run_split_weight_rows(struct by_pass_context *context, struct baryon_error *err)

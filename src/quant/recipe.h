@@ -198,9 +198,10 @@ struct by_recipe {
     bool activation_method_auto; /* samples may replace activation.method */
     /* What samples may replace weight.method with; NULL: nothing. */
     const struct by_calibrator *other_weight_method;
-    bool wide_auto;    /* samples decide about wide_below */
-    double wide_below; /* tensors with less by themselves have 16 bits instead of 8; 0: none */
-    struct {           /* sorted by name; none before there are statistics */
+    bool weight_rows_auto; /* samples decide whether rows of weights are split off */
+    bool wide_auto;        /* samples decide about wide_below */
+    double wide_below;     /* tensors with less by themselves have 16 bits instead of 8; 0: none */
+    struct {               /* sorted by name; none before there are statistics */
         const struct by_own_sqnr *at;
         size_t count;
     } own;

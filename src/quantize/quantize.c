@@ -29,6 +29,7 @@
 #include "trial/smooth.h"
 #include "trial/split.h"
 #include "trial/trial.h"
+#include "trial/weight_rows.h"
 
 #include <string.h>
 
@@ -219,6 +220,12 @@ static int split_outliers(struct by_quantization *q, struct baryon_error *err)
     return by_split_outliers(q, &changed, err) < 0 ? -1 : begin_again(q, changed, err);
 }
 
+static int split_weight_rows(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed = false;
+    return by_split_rows_of_weights(q, &changed, err) < 0 ? -1 : begin_again(q, changed, err);
+}
+
 static int equalize(struct by_quantization *q, struct baryon_error *err)
 {
     bool changed = false;
@@ -393,6 +400,7 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "place", place_pairs, err) < 0 ||
         run_stage(q, "choose", choose_config, err) < 0 || run_stage(q, "rotate", rotate, err) < 0 ||
         run_stage(q, "smooth", smooth, err) < 0 || run_stage(q, "split", split_outliers, err) < 0 ||
+        run_stage(q, "rows", split_weight_rows, err) < 0 ||
         run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||

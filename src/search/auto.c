@@ -249,11 +249,13 @@ int by_auto_run(struct by_auto **result, struct baryon_model *model,
     struct by_auto *out = by_alloc_zero(1, sizeof *out, err);
     if (!out)
         return -1;
+    const double begin = by_seconds();
     struct by_auto_work work = {
         .out = out,
         .options = options,
         .best = BY_AUTO_NO_POINT,
-        .begin = by_seconds(),
+        .begin = begin,
+        .stepped = begin,
         .errors = 1,
     };
     by_arena_init(&out->arena, 0);

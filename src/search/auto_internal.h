@@ -45,9 +45,9 @@ struct by_auto_work {
     struct by_auto_known *found; /* of the point in hand */
     size_t best;                 /* BY_AUTO_NO_POINT: there is none */
     struct baryon_model *model;  /* of the best point; NULL: it was taken up */
-    double begin;
-    double errors;    /* standard errors that margins are */
-    bool interrupted; /* options->progress asked to stop */
+    double begin, stepped;       /* when the search and the step in hand began */
+    double errors;               /* standard errors that margins are */
+    bool interrupted;            /* options->progress asked to stop */
 };
 
 /* --- points.c --- */

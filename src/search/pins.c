@@ -39,6 +39,8 @@ static void pin_channels(const struct by_quantization *q, const struct by_recipe
         by_str_puts(rest, "smooth: off\n");
     if (asked->split == BY_SPLIT_AUTO && !is_chosen(q, BY_EDIT_SPLITTING))
         by_str_puts(rest, "split-outliers: off\n");
+    if (asked->weight_rows_auto && !is_chosen(q, BY_EDIT_WEIGHT_ROWS))
+        by_str_puts(rest, "weight-rows-auto: false\n");
 }
 
 void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked, bool keeps_names,

@@ -365,7 +365,6 @@ static int try_new(struct by_auto_work *work, const char *name, const char *text
     struct by_auto_known *known = by_alloc_zero(1, sizeof *known, err);
     struct baryon_model *model = NULL;
     int status = candidate && known ? 0 : -1;
-    const double begin = by_seconds();
     if (status == 0) {
         known->config = by_auto_config_hash(yaml);
         forget_values(known);
@@ -376,7 +375,8 @@ static int try_new(struct by_auto_work *work, const char *name, const char *text
             status = 0;
         }
         model = *known->why ? NULL : by_auto_candidate_take(candidate);
-        known->seconds = by_seconds() - begin;
+        known->seconds = by_seconds() - work->stepped;
+        work->stepped += known->seconds;
     }
     if (status == 0)
         status = by_auto_known_add(work, known, err);

@@ -261,6 +261,12 @@ static const struct by_option weight_rows[] = {
      .help =
          "Replace weight method minmax by minmse where held-out samples are better with it; off "
          "if --weight-method is given"},
+    {.name = "weight-rows-auto",
+     .type = BY_OPT_FLAG,
+     .fallback = "true",
+     AT(weight_rows_auto),
+     .help = "Multiply the few rows that decide the only scale of a weight in a product of their "
+             "own (pass split-weight-rows) where held-out samples are better with it"},
 };
 
 static const struct by_option bias_rows[] = {

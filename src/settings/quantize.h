@@ -34,7 +34,7 @@ struct by_recipe_settings {
     bool wide_auto;
     struct by_method_values activation_options;
     int weight, weight_scale, weight_method, weight_granularity;
-    bool weight_symmetric, weight_reduce_range, weight_method_auto;
+    bool weight_symmetric, weight_reduce_range, weight_method_auto, weight_rows_auto;
     int64_t group_size;
     struct by_method_values weight_options;
     int bias, bias_scale, bias_method;

@@ -18,9 +18,9 @@ static const struct by_choice logarithms[] = {
 };
 
 static const struct by_choice auto_exclude[] = {
+    {"always", BY_EXCLUDE_ALWAYS, "float"},
     {"auto", BY_EXCLUDE_AUTO, "float, unless held-out samples are worse so"},
     {"off", BY_EXCLUDE_OFF, "quantized"},
-    {"always", BY_EXCLUDE_ALWAYS, "float"},
     {0},
 };
 
@@ -109,7 +109,7 @@ static const struct by_option nodes_rows[] = {
      .type = BY_OPT_CHOICE,
      .arg = "WHEN",
      .choices = auto_exclude,
-     .fallback = "auto",
+     .fallback = "always",
      AT(auto_exclude),
      .help = "Tensors whose integers no layer reads: inputs of recurrent operators, softmax, "
              "norms, sums between layers. All multiply-adds stay as they are. 'off' is the default "

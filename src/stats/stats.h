@@ -68,6 +68,7 @@ struct by_stats {
     struct by_stats_key key;
     const char *model, *data; /* for people: the model's file name, where samples came from */
     const char *settings;     /* for people: "per channel, moments" */
+    const char *prepared;     /* for people: what was done to the samples; not in files */
     uint64_t total;           /* samples there are */
     struct {
         struct by_sample_range *at; /* covered: sorted, apart, skipped ones too */

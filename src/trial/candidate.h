@@ -14,6 +14,7 @@ enum by_edit_kind {
     BY_EDIT_ROTATION,          /* value: by_rotate_value() */
     BY_EDIT_SMOOTHING,         /* value: by_smooth_value() */
     BY_EDIT_SPLITTING,         /* value: channels with outliers are split off */
+    BY_EDIT_WEIGHT_ROWS,       /* value: those that decide the scale of a weight are split off */
     BY_EDIT_EQUALIZATION,      /* value: enum by_cle_mode */
     BY_EDIT_BIASES,            /* value: corrected, or not */
     BY_EDIT_HEADROOM,          /* value: the headroom of ranges of activations, in thousandths */

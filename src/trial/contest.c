@@ -81,7 +81,7 @@ static int prepare_contest(struct contest *contest, struct baryon_error *err)
     size_t count = 0, waiting = 0;
     for (size_t i = 0; i < contest->count; i++) {
         struct by_trial_entry *entry = contest->entries[i];
-        if (entry->session || entry->judged || entry->failed)
+        if (entry->session || entry->judged || entry->recalled || entry->failed)
             continue;
         if (must_wait(contest, i))
             waiting++;
@@ -147,7 +147,8 @@ static void log_not_finite(const struct by_trial *trial, const struct by_trial_e
 /* What was on all samples has nothing more to run. */
 static void add_up(struct by_trial *trial, struct by_trial_entry *entry, size_t judged)
 {
-    if (!entry->session || entry->judged >= judged)
+    const bool known = entry->session || entry->recalled >= judged;
+    if (!known || entry->lost || entry->judged >= judged)
         return;
     entry->judged = judged;
     entry->sqnr = by_judge_sqnr(entry->judgements, judged);
@@ -166,10 +167,26 @@ static void log_contest_score(const struct by_trial *trial, const struct by_tria
            by_candidate_describe(&entry->candidate, text, sizeof text), entry->sqnr, entry->judged);
 }
 
+/* What an earlier trial said of a candidate does not suffice any more. */
+static int wake(struct contest *contest, struct baryon_error *err)
+{
+    struct by_trial_entry *awake[MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < contest->count; i++) {
+        struct by_trial_entry *entry = contest->entries[i];
+        if (entry->wakes || entry->lost || !entry->recalled || entry->recalled >= contest->end)
+            continue;
+        entry->wakes = true;
+        entry->judged = entry->recalled;
+        awake[count++] = entry;
+    }
+    return count ? by_trial_prepare(contest->trial, awake, count, err) : 0;
+}
+
 static int judge_until(struct contest *contest, size_t end, struct baryon_error *err)
 {
     contest->end = end;
-    if (by_trial_references(contest->trial, end, err) < 0 ||
+    if (wake(contest, err) < 0 || by_trial_references(contest->trial, end, err) < 0 ||
         by_par_for(contest->trial->q->pool, contest->count * end, 1, judge_each, contest, err) < 0)
         return -1;
     for (size_t i = 0; i < contest->count; i++)

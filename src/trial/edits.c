@@ -3,6 +3,8 @@
 #include "adjust/rotate.h"
 #include "adjust/smooth.h"
 #include "adjust/split.h"
+#include "adjust/weight_rows.h"
+#include "quant/own_sqnr.h"
 #include "trial/biases.h"
 #include "trial/candidate.h"
 
@@ -128,6 +130,24 @@ static const char *describe_splitting(int value, char *text, size_t size)
     return text;
 }
 
+/* --- Rows of weights --- */
+
+static int split_weight_rows(struct by_quant_plan *plan, const struct by_edit_sources *sources,
+                             int value, struct baryon_error *err)
+{
+    struct by_weight_rows_report report;
+    (void)sources;
+    (void)value;
+    return by_weight_rows_run(plan, &report, err);
+}
+
+static const char *describe_weight_rows(int value, char *text, size_t size)
+{
+    (void)value;
+    (void)snprintf(text, size, "rows of weights split off");
+    return text;
+}
+
 /* --- Biases --- */
 
 static int correct_biases(struct by_quant_plan *plan, const struct by_edit_sources *sources,
@@ -228,7 +248,10 @@ static int set_wide(struct by_recipe *recipe, int value, struct baryon_error *er
 
 static const char *describe_wide(int value, char *text, size_t size)
 {
-    (void)snprintf(text, size, "16 bits below %d dB", value);
+    if (value >= BY_WIDE_ALL)
+        (void)snprintf(text, size, "16 bits");
+    else
+        (void)snprintf(text, size, "16 bits below %d dB", value);
     return text;
 }
 
@@ -273,6 +296,9 @@ static const struct by_edit edits[BY_EDIT_KINDS] = {
     [BY_EDIT_SPLITTING] = {.name = "splitting",
                            .model = split_outliers,
                            .describe = describe_splitting},
+    [BY_EDIT_WEIGHT_ROWS] = {.name = "weight rows",
+                             .model = split_weight_rows,
+                             .describe = describe_weight_rows},
     [BY_EDIT_EQUALIZATION] = {.name = "equalization",
                               .always = true,
                               .model = equalize,

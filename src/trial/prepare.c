@@ -5,6 +5,7 @@
 #include "quant/plan_copy.h"
 #include "quant/refine.h"
 #include "trial/biases.h"
+#include "trial/equalize.h"
 #include "trial/trial_internal.h"
 
 /* Drafts are made side by side as long as they take no more than this; each takes about so many
@@ -20,11 +21,25 @@ struct preparing {
     struct by_draft draft;
 };
 
-static int observe(const struct preparing *preparing, struct by_stats **stats,
+/* If it is adopted, the stage after it looks at the model as it is then, with channels. */
+static bool is_seen_again(const struct preparing *preparing)
+{
+    const int *edits = preparing->entry->candidate.edits;
+    const struct by_quant_plan *plan = preparing->draft.plan;
+    if (edits[BY_EDIT_ROTATION] && plan->recipe->smooth != BY_SMOOTH_OFF)
+        return true;
+    if ((edits[BY_EDIT_ROTATION] || edits[BY_EDIT_SMOOTHING]) &&
+        plan->recipe->split != BY_SPLIT_OFF)
+        return true;
+    return (edits[BY_EDIT_ROTATION] || edits[BY_EDIT_SMOOTHING] || edits[BY_EDIT_SPLITTING]) &&
+           by_equalize_is_tried(plan);
+}
+
+static int observe(const struct preparing *preparing, bool by_channel, struct by_stats **stats,
                    struct baryon_error *err)
 {
-    if (by_trial_look(preparing->trial, preparing->draft.model, preparing->draft.plan, false, stats,
-                      err) < 0)
+    if (by_trial_look(preparing->trial, preparing->draft.model, preparing->draft.plan, by_channel,
+                      stats, err) < 0)
         return -1;
     if (*stats)
         (void)by_stats_find(*stats, ""); /* from here on they are only read */
@@ -40,13 +55,14 @@ static int find_stats(struct preparing *preparing, struct by_stats **own, struct
     *own = NULL;
     if (!seen->observed) {
         seen->observed = true;
-        return observe(preparing, &seen->stats, err);
+        seen->by_channel = is_seen_again(preparing);
+        return observe(preparing, seen->by_channel, &seen->stats, err);
     }
     if (by_quant_wanted(preparing->draft.plan, &names, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
         if (!seen->stats || !by_stats_find(seen->stats, names[i]))
-            return observe(preparing, own, err);
+            return observe(preparing, false, own, err);
     return 0;
 }
 

@@ -60,6 +60,30 @@ static int open_new(struct by_trial *trial, struct by_trial_entry *entry,
     return status;
 }
 
+static int hash_with_table(struct by_trial_entry *entry, struct by_hash128 key,
+                           struct baryon_error *err)
+{
+    struct by_hasher *hasher;
+    if (by_hasher_open(&hasher, err) < 0)
+        return -1;
+    by_hasher_add(hasher, &key, sizeof key);
+    if (entry->table.count)
+        by_hasher_add(hasher, entry->table.array.data, entry->table.array.size);
+    entry->model = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return 0;
+}
+
+/* No session is needed as long as what was said before suffices. */
+static bool recalls(const struct by_trial *trial, struct by_trial_entry *entry)
+{
+    if (entry->wakes)
+        return false;
+    entry->recalled = by_recall_find(trial->recall, entry->model, entry->judgements,
+                                     by_judge_count(trial->judge));
+    return entry->recalled > 0;
+}
+
 int by_trial_open_session(struct by_trial *trial, struct by_trial_entry *entry,
                           struct baryon_model *model, struct baryon_error *err)
 {
@@ -67,8 +91,10 @@ int by_trial_open_session(struct by_trial *trial, struct by_trial_entry *entry,
     struct by_hash128 key;
     by_pair_table_release(&entry->table);
     if (by_pairs_join_open(model, &entry->table, err) < 0 ||
-        by_model_content_hash(model, &key, err) < 0)
+        by_model_content_hash(model, &key, err) < 0 || hash_with_table(entry, key, err) < 0)
         return -1;
+    if (recalls(trial, entry))
+        return 0;
     pthread_mutex_lock(&trial->lock);
     shared = find_open(trial, key, &made);
     if (shared)

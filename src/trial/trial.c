@@ -76,17 +76,24 @@ int by_trial_want_channels(struct by_quant_plan *plan, struct by_calibrate_optio
                : 0;
 }
 
+static int want_to_see(const struct by_trial *trial, struct by_quant_plan *plan, bool per_channel,
+                       struct by_calibrate_options *options, struct baryon_error *err)
+{
+    *options = trial->q->options->calibrate;
+    options->per_channel = false;
+    return per_channel
+               ? by_trial_want_channels(plan, options, err)
+               : by_trial_want(plan, by_biases_need_means(trial->q->options->recipe), options, err);
+}
+
 int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_quant_plan *plan,
                   bool per_channel, struct by_stats **stats, struct baryon_error *err)
 {
-    struct by_calibrate_options options = trial->q->options->calibrate;
+    struct by_calibrate_options options;
     struct by_judge_reader reader;
     struct by_input_callback samples;
     struct look look = {.trial = trial};
-    options.per_channel = false;
-    if ((per_channel ? by_trial_want_channels(plan, &options, err)
-                     : by_trial_want(plan, by_biases_need_means(trial->q->options->recipe),
-                                     &options, err)) < 0)
+    if (want_to_see(trial, plan, per_channel, &options, err) < 0)
         return -1;
     if (!options.name_count) /* floats and blocks have no ranges */
         return 0;
@@ -146,6 +153,36 @@ static int open_judge(struct by_trial *trial, size_t look, bool judges, struct b
                          err);
 }
 
+/* What an earlier trial saw of the candidate that the model has become since. */
+static int take_begun(struct by_trial *trial, bool *taken, struct baryon_error *err)
+{
+    struct by_quantization *q = trial->q;
+    struct by_calibrate_options options;
+    *taken = false;
+    if (!q->begun || !q->begun_by_channel)
+        return 0;
+    if (want_to_see(trial, q->plan, true, &options, err) < 0 ||
+        by_calibrate_is_begun(q->begun, q->model, &options, taken, err) < 0)
+        return -1;
+    *taken = *taken && q->begun->covered.at[0].end == by_judge_looks(trial->judge);
+    if (!*taken)
+        return 0;
+    trial->seen[0].stats = q->begun;
+    q->begun = NULL;
+    return 0;
+}
+
+static int look_as_it_is(struct by_trial *trial, struct baryon_error *err)
+{
+    bool taken;
+    trial->threads = by_pool_threads(trial->q->pool);
+    if (take_begun(trial, &taken, err) < 0)
+        return -1;
+    return taken ? 0
+                 : by_trial_look(trial, trial->q->model, trial->q->plan, true,
+                                 &trial->seen[0].stats, err);
+}
+
 static int run_reference(struct by_trial *trial, size_t sample, struct baryon_error *err)
 {
     return by_judge_reference(trial->judge, sample, err) < 0 ? -1 : by_trial_go_on(trial, 1, err);
@@ -157,9 +194,7 @@ static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
     struct by_trial *trial = context;
     (void)worker;
     for (size_t i = begin; i < end; i++)
-        if (i == 0 ? by_trial_look(trial, trial->q->model, trial->q->plan, true,
-                                   &trial->seen[0].stats, err) < 0
-                   : run_reference(trial, i - 1, err) < 0)
+        if (i == 0 ? look_as_it_is(trial, err) < 0 : run_reference(trial, i - 1, err) < 0)
             return -1;
     return 0;
 }
@@ -167,7 +202,6 @@ static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
 static int look_and_run(struct by_trial *trial, bool judges, struct baryon_error *err)
 {
     const size_t count = judges ? by_judge_count(trial->judge) : 0;
-    trial->threads = by_pool_threads(trial->q->pool);
     trial->referenced = count;
     if (by_par_for(trial->q->pool, 1 + trial->referenced, 1, look_or_run, trial, err) < 0)
         return -1;
@@ -218,14 +252,15 @@ static bool take_judge(struct by_trial *trial)
         return false;
     trial->judge = q->judge;
     trial->referenced = q->judge_referenced;
+    trial->recall = q->recall;
     q->judge = NULL;
+    q->recall = NULL;
     return true;
 }
 
 static int look_again_at_all(struct by_trial *trial, struct baryon_error *err)
 {
-    trial->threads = by_pool_threads(trial->q->pool);
-    if (by_trial_look(trial, trial->q->model, trial->q->plan, true, &trial->seen[0].stats, err) < 0)
+    if (look_as_it_is(trial, err) < 0)
         return -1;
     if (trial->seen[0].stats)
         (void)by_stats_find(trial->seen[0].stats, ""); /* from here on it is only read */
@@ -325,6 +360,17 @@ struct by_stats *by_trial_seen(const struct by_trial *trial)
     return trial->seen[0].stats;
 }
 
+/* What is not kept for lack of memory is judged again. */
+static void remember(struct by_trial *trial)
+{
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        const struct by_trial_entry *entry = &trial->entries[i];
+        if (entry->judged > entry->recalled)
+            (void)by_recall_add(&trial->recall, entry->model, entry->judgements, entry->judged,
+                                NULL);
+    }
+}
+
 /* After calibration other samples judge. */
 static void keep_judge(struct by_trial *trial)
 {
@@ -332,16 +378,21 @@ static void keep_judge(struct by_trial *trial)
     by_trial_forget(q);
     if (!trial->judges || trial->calibrated) {
         by_judge_close(trial->judge);
+        by_recall_close(trial->recall);
         return;
     }
+    remember(trial);
     q->judge = trial->judge;
     q->judge_referenced = trial->referenced;
+    q->recall = trial->recall;
 }
 
 void by_trial_forget(struct by_quantization *q)
 {
     by_judge_close(q->judge);
+    by_recall_close(q->recall);
     q->judge = NULL;
+    q->recall = NULL;
 }
 
 void by_trial_close(struct by_trial *trial)
@@ -356,9 +407,9 @@ void by_trial_close(struct by_trial *trial)
             by_stats_close(trial->seen[i].stats);
     }
     by_trial_close_sessions(trial);
+    keep_judge(trial);
     for (size_t i = 0; i < trial->entry_count; i++)
         by_free(trial->entries[i].judgements);
-    keep_judge(trial);
     by_model_free(trial->exact);
     by_frame_release(&trial->frame);
     pthread_cond_destroy(&trial->opened);
@@ -419,6 +470,7 @@ int by_trial_adopt(struct by_trial *trial, const struct by_candidate *candidate,
         return 0;
     by_stats_close(trial->q->begun);
     trial->q->begun = seen->stats;
+    trial->q->begun_by_channel = seen->by_channel;
     seen->stats = NULL;
     return 0;
 }

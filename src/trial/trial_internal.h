@@ -8,6 +8,7 @@
 #include "engine/pair.h"
 #include "onnx/frame.h"
 #include "quant/known.h"
+#include "trial/recall.h"
 #include "trial/trial.h"
 
 #include <pthread.h>
@@ -22,6 +23,7 @@ struct by_trial_seen {
     struct by_known *known;  /* parameters of its constants */
     struct by_known *ranges; /* of its tensors in these statistics */
     bool observed;
+    bool by_channel;
 };
 
 /* An open session, of all candidates that differ in the table of their pairs alone. */
@@ -41,6 +43,9 @@ struct by_trial_entry {
     struct by_pair_table table;      /* what it runs with */
     bool lost;                       /* some of the samples ruled it out, or it cannot run */
     bool failed;                     /* ONNX Runtime refuses it */
+    struct by_hash128 model;         /* with the table */
+    size_t recalled;                 /* judgements that an earlier trial made of that model */
+    bool wakes;                      /* they do not suffice */
     struct by_judgement *judgements; /* by sample */
     size_t judged;                   /* of them */
     double sqnr;                     /* over those */
@@ -50,10 +55,11 @@ struct by_trial {
     struct by_quantization *q;
     struct baryon_model *exact; /* before passes that simulate hardware; NULL: the model itself */
     struct by_judge *judge;
-    bool calibrated;       /* it is one after calibration */
-    struct by_stats *part; /* q->part, where samples after it judge; or NULL */
-    bool judges;           /* there are samples for that */
-    size_t referenced;     /* so many of the samples that judge ran in the float model */
+    struct by_recall *recall; /* of that judge; or NULL */
+    bool calibrated;          /* it is one after calibration */
+    struct by_stats *part;    /* q->part, where samples after it judge; or NULL */
+    bool judges;              /* there are samples for that */
+    size_t referenced;        /* so many of the samples that judge ran in the float model */
     struct by_trial_seen seen[BY_TRIAL_ENTRIES]; /* the first one: of the model as it is */
     size_t seen_count;
     struct by_frame frame; /* of the model as it is */

@@ -24,6 +24,7 @@ static const struct by_threshold integers[BY_VERDICT_RULES] = {
                              "a recogniser of text lost 0.5 dB by 0.1 on eight samples; what pays "
                              "on transformers is 1 to 5 dB"},
     [BY_VERDICT_SPLIT] = {0.25, 2, BY_MEASURE_ALL, "as BY_VERDICT_SMOOTHED"},
+    [BY_VERDICT_WEIGHT_ROWS] = {0.5, 2, BY_MEASURE_ALL, "as BY_VERDICT_WEIGHT_METHOD"},
     [BY_VERDICT_BIASES] = {0.1, 0.5, BY_MEASURE_ALL, "two standard errors cost Silero VAD 3 dB"},
     [BY_VERDICT_LOGARITHMS] =
         {0.1, 1, BY_MEASURE_ALL,
@@ -64,6 +65,7 @@ static const struct by_threshold exponents[BY_VERDICT_RULES] = {
     [BY_VERDICT_ROTATED] = {0.25, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_SMOOTHED] = {0.25, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_SPLIT] = {0.25, 2, BY_MEASURE_ALL, "as of integers"},
+    [BY_VERDICT_WEIGHT_ROWS] = {0.5, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_BIASES] = {0.1, 2, BY_MEASURE_ALL, "with half of one Silero VAD lost 4 dB"},
     [BY_VERDICT_LOGARITHMS] = {0.1, 1, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_HEADROOM] = {0.5, 2, BY_MEASURE_ALL, "as of integers"},

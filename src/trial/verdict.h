@@ -18,6 +18,7 @@ enum by_verdict_rule {
     BY_VERDICT_ROTATED,           /* the rotated model replaces the one without */
     BY_VERDICT_SMOOTHED,          /* the smoothed model replaces the one without */
     BY_VERDICT_SPLIT,             /* channels with outliers are split off */
+    BY_VERDICT_WEIGHT_ROWS,       /* rows that decide the scale of a weight are split off */
     BY_VERDICT_BIASES,            /* biases are corrected, or not, other than asked first */
     BY_VERDICT_LOGARITHMS,        /* what computes the input of a logarithm is quantized */
     BY_VERDICT_HEADROOM,          /* ranges of activations have no headroom */

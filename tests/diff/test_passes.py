@@ -348,8 +348,8 @@ def products(passes):
 def split_rows(passes):
     """Two rows with single weights far above all others; a network whose product is an output, is shared, or has nothing to split stays right."""
 
-    def case(name, nodes, ops, constants, out=(2, 3, 256), **more):
-        model = build(nodes, {"x": [2, 3, 64]}, {"y": list(out)}, constants)
+    def case(name, nodes, ops, constants, shape=(2, 3, 64), out=(2, 3, 256), **more):
+        model = build(nodes, {"x": list(shape)}, {"y": list(out)}, constants)
         passes.check(f"split-weight-rows {name}", model, "split-weight-rows", ops=ops, **more)
 
     high = normal(64, 256)
@@ -368,9 +368,18 @@ def split_rows(passes):
     case("inside", [node("MatMul", "x w", "m"), node("Relu", "m", "y")], {**split, "Relu": 1}, {"w": high}, look=rows)
     case("shared", [node("MatMul", "x w", "m"), node("Mul", "w w", "v"), node("MatMul", "x v", "n"), node("Add", "m n", "y")],
          {"MatMul": 3, "Gather": 1, "Add": 2, "Mul": 1}, {"w": high})  # fmt: skip
+    flat = {"shape": (3, 64), "out": (3, 256)}
+    gemm = {"MatMul": 1, "Gemm": 1, "Gather": 1, "Add": 1}
+    case("Gemm", [node("Gemm", "x w b", "y", alpha=0.5, beta=2.0)], gemm, {"w": high, "b": normal(256)}, look=rows, **flat)
+    case("turned", [node("Gemm", "x w", "y", transB=1)], gemm, {"w": high.T.copy()}, **flat)
+    case("Gemm of turned data", [node("Gemm", "x w", "y", transA=1)], {"Gemm": 1}, {"w": high}, shape=(64, 3), out=(3, 256), changes=0)
     case("even", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": normal(64, 256)}, changes=0)
     case("zeros", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": np.zeros((64, 256), np.float32)}, changes=0)
     case("many", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": many}, changes=0)
+    infinite = high.copy()
+    infinite[3, 3] = np.inf
+    case("infinite", [node("MatMul", "x w", "m"), node("Clip", "m a c", "y")], {"MatMul": 1, "Clip": 1},
+         {"w": infinite, "a": np.float32(-1), "c": np.float32(1)}, changes=0)  # fmt: skip
     case("excluded", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": high}, options="exclude=y_node", changes=0)
     case("constant", [node("MatMul", "k w", "z"), node("Add", "x z", "y")], {"MatMul": 1, "Add": 1},
          {"w": high[:, :64], "k": normal(3, 64)}, out=(2, 3, 64), changes=0)  # fmt: skip

@@ -83,6 +83,37 @@ class Kill(Model):
         self.assertEqual(set(self.contents("out")), set(self.contents("whole")))
 
 
+class Changes(Model):
+    def changed(self):
+        """Stops the program when it has begun to write, adds a byte to its source and lets it go on."""
+        running = process.start("llm", "quantize", "model", "-o", "out", *OPTIONS, cwd=self.folder)
+        if process.wait_until(running, (self.folder / "out.part").is_dir):
+            running.send_signal(signal.SIGSTOP)
+            with open(self.folder / "model/model.safetensors", "ab") as file:
+                file.write(b"\0")
+            running.send_signal(signal.SIGCONT)
+        _, err = running.communicate(timeout=process.SECONDS)
+        return running.returncode, err.decode()
+
+    def test_source(self):
+        """Whole and of the old bytes, or refused and not there."""
+        self.assertEqual(self.quantize("whole").status, 0)
+        source = (self.folder / "model/model.safetensors").read_bytes()
+        wanted, refused = self.contents("whole"), 0
+        for _ in process.turns(lambda: refused):
+            (self.folder / "model/model.safetensors").write_bytes(source)
+            for name in ("out", "out.part"):
+                shutil.rmtree(self.folder / name, ignore_errors=True)
+            status, err = self.changed()
+            if status == 0:
+                self.assertEqual(self.contents("out"), wanted)
+                continue
+            refused += 1
+            self.assertEqual(status, 3, err)
+            self.assertIn("model/model.safetensors: changed while it was in use (size ", err)
+            self.assertFalse((self.folder / "out").exists())
+
+
 @test_disk.mounts
 class Disk(Model):
     def test_full_disk(self):

@@ -450,6 +450,99 @@ static void test_samples_wait_for_the_next_trial(void **state)
     close_quantization();
 }
 
+/* --- The next trial --- */
+
+/* What the stage after a trial does: pairs again, and a trial of its own. */
+static void place_again(void)
+{
+    by_quant_plan_close(q.plan);
+    assert_ok(by_quant_plan_open(&q.plan, q.model, &q.recipe, &err));
+    assert_ok(by_place(q.plan, q.origins, NULL, &err));
+}
+
+static void open_without_biases(void)
+{
+    set_options(SAMPLES);
+    recipe.activation.elem = recipe.weight.elem = BY_ELEM_INT16; /* where headroom matters */
+    recipe.domain = BY_Q_MICROSOFT;
+    open_quantization(model_without_biases());
+}
+
+/* Two headrooms of a model differ too little for one to lose early, and too much to be alike. */
+static void contest_headrooms(struct by_trial *trial, enum by_cle_mode mode,
+                              struct by_trial_score scores[2])
+{
+    const struct by_candidate candidates[] = {candidate_of(mode, false, 1060),
+                                              candidate_of(mode, false, 1100)};
+    assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(scores[i].count, SAMPLES - 8);
+}
+
+/* A winner that is adopted is the model of the next trial, which takes over what the samples said
+ * of it, and runs what they did not say. */
+static void test_next_trial_recalls_the_winner(void **state)
+{
+    (void)state;
+    struct by_trial *trial;
+    struct by_trial_score scores[2], again[2];
+    bool changed;
+    double alone[2];
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_EXACT, false, 1060),
+                                              candidate_of(BY_CLE_OFF, false, 1060)};
+    open_without_biases();
+    assert_ok(by_trial_open(&trial, &q, 2, &err));
+    contest_headrooms(trial, BY_CLE_EXACT, scores);
+    for (size_t i = 0; i < 2; i++)
+        alone[i] = by_judge_sqnr(scores[i].each, scores[i].count);
+    by_trial_close(trial);
+    by_trial_forget(&q);
+    assert_ok(by_trial_open(&trial, &q, 2, &err));
+    assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+    assert_true(scores[1].lost && scores[0].count < SAMPLES - 8);
+    const size_t judged = scores[0].count;
+    const double sqnr = by_judge_sqnr(scores[0].each, judged);
+    assert_ok(by_trial_adopt(trial, &candidates[0], &changed, &err));
+    by_trial_close(trial);
+    place_again();
+    assert_ok(by_trial_open(&trial, &q, 2, &err));
+    const struct by_candidate as_it_is = candidate_of(BY_CLE_OFF, false, 1060);
+    assert_ok(by_trial_contest(trial, &as_it_is, 1, again, &err));
+    assert_int_equal(open_sessions(trial), 0);
+    assert_true(again[0].count <= judged);
+    assert_true(by_judge_sqnr(again[0].each, judged) == sqnr);
+    contest_headrooms(trial, BY_CLE_OFF, again);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(by_judge_sqnr(again[i].each, again[i].count) == alone[i]);
+    by_trial_close(trial);
+    close_quantization();
+}
+
+/* Statistics of the model as it is are gathered once, and not taken for those of another one. */
+static void test_next_trial_takes_what_was_seen(void **state)
+{
+    (void)state;
+    struct by_trial *trial;
+    set_options(SAMPLES);
+    open_quantization(pair_model(1));
+    assert_ok(by_trial_open(&trial, &q, 1, &err));
+    struct by_stats *seen = by_trial_seen(trial);
+    by_trial_end(trial, false);
+    assert_ptr_equal(q.begun, seen);
+    assert_ok(by_trial_open(&trial, &q, 1, &err));
+    assert_ptr_equal(by_trial_seen(trial), seen);
+    assert_null(q.begun);
+    by_trial_end(trial, false);
+    seen->key.model.low ^= 1;
+    assert_ok(by_trial_open(&trial, &q, 1, &err));
+    assert_ptr_equal(q.begun, seen);
+    assert_ptr_not_equal(by_trial_seen(trial), seen);
+    by_trial_close(trial);
+    close_quantization();
+}
+
+/* --- Bad input --- */
+
 /* 1 sample, 2, 8: the same ones judge that ranges come from, or as few as there are. */
 static void test_few_samples(void **state)
 {
@@ -601,6 +694,8 @@ int main(void)
         cmocka_unit_test(test_idle_sessions_make_room),
         cmocka_unit_test(test_contests_end_when_questions_are_answered),
         cmocka_unit_test(test_samples_wait_for_the_next_trial),
+        cmocka_unit_test(test_next_trial_recalls_the_winner),
+        cmocka_unit_test(test_next_trial_takes_what_was_seen),
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_constant_outputs),
         cmocka_unit_test(test_candidates_that_are_not_finite_lose),

@@ -46,6 +46,8 @@ static const struct {
     {BY_VERDICT_LOGARITHMS, true, 0.1, 1},
     {BY_VERDICT_HEADROOM, false, 0.5, 2},
     {BY_VERDICT_HEADROOM, true, 0.5, 2},
+    {BY_VERDICT_WEIGHT_ROWS, false, 0.5, 2},
+    {BY_VERDICT_WEIGHT_ROWS, true, 0.5, 2},
     {BY_VERDICT_WEIGHT_METHOD, false, 0.5, 2},
     {BY_VERDICT_WEIGHT_METHOD, true, 0.5, 2},
     {BY_VERDICT_ACTIVATION_METHOD, false, 0.25, 0.25},

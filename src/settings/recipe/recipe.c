@@ -225,6 +225,8 @@ static int settle_recipe_defaults(struct by_config *config, struct by_recipe_set
     if ((settings->compat || !is_default(config, "weight-method")) &&
         is_default(config, "weight-method-auto"))
         settings->weight_method_auto = false;
+    if (settings->compat && is_default(config, "weight-rows-auto"))
+        settings->weight_rows_auto = false;
     if (!may_exclude(settings) && is_default(config, "auto-exclude"))
         settings->auto_exclude = BY_EXCLUDE_OFF;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
@@ -555,6 +557,8 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
         settings->activation_method_auto && settings->approach == BY_APPROACH_STATIC;
     if (settings->weight_method_auto && settings->approach == BY_APPROACH_STATIC)
         recipe->other_weight_method = by_calibrator_find("minmse");
+    recipe->weight_rows_auto =
+        settings->weight_rows_auto && settings->approach == BY_APPROACH_STATIC;
     recipe->wide_auto = settings->wide_auto && !(settings->wide_below > 0);
     recipe->wide_below = settings->wide_below;
     recipe->mixed.narrow = mixed_names[settings->mixed];
