@@ -27,6 +27,7 @@ CASES += [("awq", "uint4_wo_32"), ("awq", "int4_wo_32"), ("gptq", "uint4_wo_32")
           ("json-safetensors", "uint4_wo_32"), ("json-safetensors", "int4_wo_32")]
 CASES += [("gguf", s) for s in ("q8_0", "q4_0", "q4_1", "q4_k_m", "q6_k")]
 UNPACKED = {"awq", "gptq", "fp8", "json-safetensors"}
+UNPACKED_TOO = {("compressed-tensors", "uint4_wo_32")}  # by its own decompression
 PROMPT, MORE = 8, 12  # tokens
 
 BF16_ONLY = {("compressed-tensors", "mxfp4_weight_only"), ("compressed-tensors", "nvfp4_weight_only")}  # the loader makes bf16 of them
@@ -48,7 +49,7 @@ def answers(model, ids):
 
 
 def theirs_of(out, layout, scheme, dtype):
-    if layout in UNPACKED:
+    if layout in UNPACKED or (layout, scheme) in UNPACKED_TOO:
         import llm_unpack
         return llm_unpack.model_of(out, layout, 32)
     if layout == "gguf":

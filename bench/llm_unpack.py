@@ -47,7 +47,16 @@ def plain(parts, group):
     return levels.float() * parts["weight_scale"].float().repeat_interleave(group, 1)
 
 
-FORMULAS = {"awq": awq, "gptq": gptq, "fp8": fp8, "json-safetensors": plain}
+def compressed(parts, group):
+    """By compressed-tensors itself: the loader of transformers 5.24 does not take its packed zero points."""
+    from compressed_tensors.compressors import PackedQuantizationCompressor
+    from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
+    args = QuantizationArgs(num_bits=4, type="int", strategy="group", group_size=group, symmetric="weight_zero_point" not in parts)
+    found = PackedQuantizationCompressor.decompress(parts, QuantizationScheme(targets=["Linear"], weights=args))
+    return found["weight"].float()
+
+
+FORMULAS = {"awq": awq, "gptq": gptq, "fp8": fp8, "json-safetensors": plain, "compressed-tensors": compressed}
 
 
 def model_of(folder, layout, group):

@@ -1,18 +1,10 @@
 /* baryon llm eval: how well a language model predicts texts, and how far it is from another. */
-#include "base/json.h"
+#include "base/file.h"
 #include "cli/llm_quant.h"
-#include "llm/eval.h"
-#include "settings/llm.h"
+#include "report/html/html.h"
+#include "settings/llm_eval.h"
 
 #include <math.h>
-
-struct settings {
-    struct by_setting_texts texts;
-    const char *against;
-    int64_t length, windows;
-    int activations, stream_type;
-    struct by_llm_reading reading;
-};
 
 static void print_mean(struct by_out *out, const char *name, const struct by_llm_mean *mean,
                        double factor, const char *unit)
@@ -55,118 +47,50 @@ static void print_evaluation(struct by_out *out, const struct by_llm_evaluation 
     by_str_puts(&out->text, "\n");
 }
 
-static void write_mean(struct by_json *json, const char *name, const char *error,
-                       const struct by_llm_mean *mean)
+static int save_report(struct by_cli *cli, const struct by_llm_evaluation *result,
+                       const struct by_llm_eval_options *options, struct baryon_error *err)
 {
-    by_json_double(json, name, mean->mean);
-    by_json_double(json, error, mean->error);
+    struct by_str text, repeat;
+    if (!options->report)
+        return 0;
+    by_str_init(&text);
+    by_str_init(&repeat);
+    by_llm_say_repeat(cli, &repeat);
+    by_llm_evaluation_json(result, options, by_str_text(&repeat), &text);
+    const int status =
+        by_str_error(&text, err) || by_report_write(options->report, &text, 0, err) ? -1 : 0;
+    by_str_release(&repeat);
+    by_str_release(&text);
+    return status;
 }
 
-static void write_evaluation(struct by_str *text, const struct by_llm_evaluation *result)
+static int evaluate_texts(struct by_cli *cli, struct by_llm_eval_options *options,
+                          struct by_llm_evaluation *result, struct baryon_error *err)
 {
-    struct by_json json;
-    by_json_init(&json, text, false);
-    by_json_open(&json, NULL, '{');
-    by_json_int(&json, "tokens", (int64_t)result->tokens);
-    by_json_int(&json, "windows", (int64_t)result->windows);
-    by_json_int(&json, "length", (int64_t)result->length);
-    by_json_int(&json, "rounded_inputs", (int64_t)result->rounded);
-    by_json_double(&json, "perplexity", result->perplexity);
-    write_mean(&json, "loss", "loss_error", &result->loss);
-    if (result->compared) {
-        by_json_double(&json, "reference_perplexity", result->perplexity_against);
-        write_mean(&json, "reference_loss", "reference_loss_error", &result->loss_against);
-        write_mean(&json, "kl", "kl_error", &result->kl);
-        write_mean(&json, "same_top", "same_top_error", &result->agree);
-    }
-    by_json_close(&json, '}');
-    by_str_puts(text, "\n");
+    struct by_llm_show show = {.cli = cli, .what = "evaluate"};
+    options->log = &cli->log;
+    options->progress = by_llm_show_layer;
+    options->context = &show;
+    const int status = by_llm_evaluate(result, options, err);
+    by_llm_show_end(&show);
+    return status ? -1 : save_report(cli, result, options, err);
 }
 
 static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
-    const struct settings *settings = data;
-    struct by_llm_evaluation result;
-    struct by_llm_show show = {.cli = cli, .what = "evaluate"};
-    const struct by_llm_eval_options options = {
-        .path = cli->operands[0],
-        .against = settings->against,
-        .texts = settings->texts,
-        .length = (uint64_t)settings->length,
-        .windows = (uint64_t)settings->windows,
-        .halved = settings->stream_type == 1,
-        .float_activations = settings->activations,
-        .threads = (unsigned)settings->reading.threads,
-        .progress = by_llm_show_layer,
-        .context = &show,
-    };
-    if (!settings->texts.count) {
-        by_fail(err, BARYON_ERR_USAGE, "--text is required: files or folders of texts");
-        return by_err_hint(err, "take texts that were not used to quantize the model");
-    }
-    const int status = by_llm_evaluate(&result, &options, err);
-    by_llm_show_end(&show);
-    if (status)
+    struct by_llm_evaluation result = {0};
+    struct by_llm_eval_options options;
+    if (by_llm_eval_take(data, cli->operands[0], &options, err) ||
+        (options.report && by_writer_probe(options.report, 0, err)))
         return -1;
-    if (cli->common.json)
-        write_evaluation(&cli->out.text, &result);
-    else
+    const int status = evaluate_texts(cli, &options, &result, err);
+    if (!status && cli->common.json)
+        by_llm_evaluation_json(&result, &options, NULL, &cli->out.text);
+    else if (!status && !cli->common.quiet)
         print_evaluation(&cli->out, &result);
-    return 0;
+    by_llm_evaluation_release(&result);
+    return status;
 }
-
-static const struct by_choice activations[] = {
-    {"simulate", 0, "rounded as the checkpoint says, where it says so"},
-    {"float", 1, "float32"},
-    {NULL, 0, NULL},
-};
-
-static const struct by_option rows[] = {
-    {.name = "text",
-     .letter = 't',
-     .type = BY_OPT_TEXTS,
-     .arg = "PATH[,PATH...]",
-     .offset = offsetof(struct settings, texts),
-     .help = "Text files, or folders of them, joined by empty lines, or ids in .npy files; can be "
-             "repeated"},
-    {.name = "against",
-     .type = BY_OPT_TEXT,
-     .arg = "MODEL",
-     .offset = offsetof(struct settings, against),
-     .help = "Reference, most often the float model: show the divergence from it"},
-    {.name = "length",
-     .type = BY_OPT_INT,
-     .arg = "TOKENS",
-     .min = 2,
-     .max = 131072,
-     .fallback = "2048",
-     .offset = offsetof(struct settings, length),
-     .help = "Tokens of a window"},
-    {.name = "windows",
-     .type = BY_OPT_INT,
-     .arg = "COUNT",
-     .min = 0,
-     .max = 1e9,
-     .fallback = "0",
-     .offset = offsetof(struct settings, windows),
-     .help = "Use at most COUNT windows, 0 for all"},
-    {.name = "activations",
-     .type = BY_OPT_CHOICE,
-     .arg = "HOW",
-     .choices = activations,
-     .fallback = "simulate",
-     .offset = offsetof(struct settings, activations),
-     .help = "Inputs of linear layers"},
-    {.name = "stream-type",
-     .type = BY_OPT_CHOICE,
-     .arg = "TYPE",
-     .choices = by_llm_stream_types,
-     .fallback = "float32",
-     .offset = offsetof(struct settings, stream_type),
-     .help = BY_LLM_STREAM_TYPE_HELP},
-};
-
-static const struct by_option_group group = BY_OPTION_GROUP("Evaluation", rows);
 
 static const struct by_example examples[] = {
     {"baryon llm eval SmolLM2-135M --text wikitext.txt", "Perplexity of a float model"},
@@ -190,7 +114,8 @@ const struct by_command by_cmd_llm_eval = {
             "model. Known are decoders made as Llama, Mistral, Mixtral, Qwen 2 and 3, Phi 3 and "
             "Gemma 1 to 3; others are refused.",
     .examples = examples,
-    .settings_size = sizeof(struct settings),
-    .groups = {{&group, 0}, {&by_llm_reading_group, offsetof(struct settings, reading)}},
+    .settings_size = sizeof(struct by_llm_eval_settings),
+    .groups = {{&by_llm_eval_group, 0},
+               {&by_llm_reading_group, offsetof(struct by_llm_eval_settings, reading)}},
     .run = run_llm_eval,
 };

@@ -498,6 +498,7 @@ _baryon()
     llm-eval:--windows) return ;;
     llm-eval:--activations) words='simulate float' ;;
     llm-eval:--stream-type) words='float32 bf16' ;;
+    llm-eval:--max-memory) return ;;
     llm-eval:--threads) return ;;
     llm-convert:--type) return ;;
     llm-convert:--force-arch) return ;;
@@ -514,6 +515,7 @@ _baryon()
     llm-auto:--length) return ;;
     llm-auto:--windows) return ;;
     llm-auto:--stream-type) words='float32 bf16' ;;
+    llm-auto:--max-memory) return ;;
     llm-auto:--judge-windows) return ;;
     llm-auto:--probe-windows) return ;;
     llm-auto:--probe-layers) return ;;
@@ -573,9 +575,9 @@ _baryon()
         report) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-inspect) words=' --tensors --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-eval) words=' -t --text --against --length --windows --activations --stream-type -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-eval) words=' -t --text --against --length --windows --activations --stream-type --max-memory --report -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-auto) words=' -b --bits --max-size -g --goal --layout --types --unit --exclude -t --text --method --length --windows --stream-type --judge-windows --probe-windows --probe-layers --corrections --no-uniform --report -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-auto) words=' -b --bits --max-size -g --goal --layout --types --unit --exclude -t --text --method --length --windows --stream-type --max-memory --judge-windows --probe-windows --probe-layers --corrections --no-uniform --report -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --importance --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --stream --stream-type --max-memory --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

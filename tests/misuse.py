@@ -108,6 +108,7 @@ GOOD = {
     "baryon_llm_auto.model": '"llm"',
     "baryon_llm_auto.out": "world_out()",
     "baryon_llm_auto.settings": "llm_auto_setting",
+    "baryon_llm_evaluate.settings": "llm_eval_setting",
     "baryon_llm_export.model": '"llm.quantized"',
     "baryon_llm_export.out": "world_out()",
     "baryon_llm_export.settings": "llm_export_setting",

@@ -62,6 +62,14 @@ BARYON_API int baryon_llm_auto(const char *model, const char *out,
                                const struct baryon_llm_options *options, void **json, size_t *size,
                                struct baryon_error *err);
 
+/*
+ * Perplexity of a model on texts, and divergence from another; settings are those of `baryon llm
+ * eval`: text, against. json: what it prints with --json, to be freed with baryon_bytes_free().
+ */
+BARYON_API int baryon_llm_evaluate(const char *model, const struct baryon_setting *settings,
+                                   size_t count, const struct baryon_llm_options *options,
+                                   void **json, size_t *size, struct baryon_error *err);
+
 /* What the commands print with --json, to be freed with baryon_bytes_free(). tensors: with a list
  * of all tensors. threads 0: all processors. */
 BARYON_API int baryon_llm_inspect(const char *model, bool tensors, void **json, size_t *size,

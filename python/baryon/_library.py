@@ -310,6 +310,7 @@ _PROTOTYPES = {
     "baryon_llm_export": (c_int, _LLM),
     "baryon_llm_convert": (c_int, _LLM),
     "baryon_llm_auto": (c_int, [c_char_p, c_char_p, *_SETTINGS, POINTER(LlmOptions), _OUT, POINTER(c_size_t), _ERROR]),
+    "baryon_llm_evaluate": (c_int, [c_char_p, *_SETTINGS, POINTER(LlmOptions), _OUT, POINTER(c_size_t), _ERROR]),
     "baryon_llm_inspect": (c_int, [c_char_p, c_bool, _OUT, POINTER(c_size_t), _ERROR]),
     "baryon_llm_compare": (c_int, [c_char_p, c_char_p, c_uint, _OUT, POINTER(c_size_t), _ERROR]),
     "baryon_llm_open": (c_int, [_OUT, c_char_p, c_bool, _ERROR]),

@@ -20,7 +20,7 @@ from ._call import Call, call
 from ._names import near
 from ._settings import Settings
 
-__all__ = ["Checkpoint", "Choice", "Result", "Weight", "auto", "compare", "convert", "dequantize", "export", "inspect", "layouts", "open",
+__all__ = ["Checkpoint", "Choice", "Result", "Weight", "auto", "compare", "convert", "dequantize", "evaluate", "export", "inspect", "layouts", "open",
            "quantize", "schemes"]  # fmt: skip
 
 
@@ -121,21 +121,33 @@ def auto(model, out, *, text, **options):
     """Chooses a type for each linear layer under a budget, and writes the model. Options are those of
     `baryon llm auto`: bits=4.5, max_size="400MB", goal="kl<=0.02", layout="gguf", types=[...]. A goal that is
     missed is the result's failure; the best model is written all the same."""
+    found, failure = _found("baryon_llm_auto", (_path(model, "the model"), _path(out, "the output")), {"text": text, **options})
+    return Choice(os.fspath(out), found, failure)
+
+
+def evaluate(model, *, text, against=None, **options):
+    """How well a model predicts texts, and how far it is from another, as a dict: what `baryon llm eval --json`
+    prints. Options are those of the command: length=512, windows=8, max_memory="2GB". by_window has each window."""
+    if against is not None:
+        options["against"] = os.fspath(against)
+    return _found("baryon_llm_evaluate", (_path(model, "the model"),), {"text": text, **options})[0]
+
+
+def _found(name, paths, options):
+    """The JSON of a call that takes settings, and the goal that it missed or None."""
     job = Call(False)
     how = _library.LlmOptions(log=job.log)
     data, size, failure = ctypes.c_void_p(), ctypes.c_size_t(), None
-    source, target = _path(model, "the model"), _path(out, "the output")
     try:
-        with Settings({"text": text, **options}, runs=False) as settings:
-            job.run("baryon_llm_auto", source, target, settings.structs, settings.count, ctypes.byref(how),
-                    ctypes.byref(data), ctypes.byref(size), hide=settings.file)  # fmt: skip
+        with Settings(options, runs=False) as settings:
+            job.run(name, *paths, settings.structs, settings.count, ctypes.byref(how), ctypes.byref(data), ctypes.byref(size),
+                    hide=settings.file)  # fmt: skip
     except errors.GoalError as error:
         failure = error
     try:
-        found = json.loads(ctypes.string_at(data, size.value))
+        return json.loads(ctypes.string_at(data, size.value)), failure
     finally:
         _library.library().baryon_bytes_free(data)
-    return Choice(os.fspath(out), found, failure)
 
 
 def _json(name, *arguments):

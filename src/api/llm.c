@@ -3,6 +3,7 @@
 #include "llm/compare.h"
 #include "llm/inspect.h"
 #include "settings/llm_auto.h"
+#include "settings/llm_eval.h"
 
 #include <string.h>
 
@@ -254,6 +255,59 @@ int baryon_llm_auto(const char *model, const char *out, const struct baryon_sett
     const int status = open_job(&job, options, err) ||
                        take_auto(&job, out, settings, count, &how, err) ||
                        run_auto(&job, model, out, &how, json, size, err);
+    by_config_release(&job.config);
+    return status ? -1 : 0;
+}
+
+/* --- An evaluation --- */
+
+static int take_eval(struct job *job, const char *model, const struct baryon_setting *given,
+                     size_t count, struct by_llm_eval_options *options, struct baryon_error *err)
+{
+    struct by_llm_eval_settings *settings =
+        BY_ARENA_NEW(&job->config.arena, struct by_llm_eval_settings, err);
+    if (!settings || by_config_bind(&job->config, &by_llm_eval_group, settings, err) ||
+        by_config_bind(&job->config, &by_llm_reading_group, &settings->reading, err) ||
+        by_api_settings(&job->config, given, count, err))
+        return -1;
+    if (settings->report)
+        return by_fail(err, BARYON_ERR_USAGE, "report is what the call gives, not a setting");
+    return by_llm_eval_take(settings, model, options, err);
+}
+
+static int run_eval(struct by_llm_eval_options *options, void **json, size_t *size,
+                    struct baryon_error *err)
+{
+    struct by_llm_evaluation result = {0};
+    struct by_str text;
+    by_str_init(&text);
+    int status = by_llm_evaluate(&result, options, err);
+    if (!status) {
+        by_llm_evaluation_json(&result, options, NULL, &text);
+        status = give_text(&text, json, size, err);
+    }
+    by_llm_evaluation_release(&result);
+    return status;
+}
+
+int baryon_llm_evaluate(const char *model, const struct baryon_setting *settings, size_t count,
+                        const struct baryon_llm_options *options, void **json, size_t *size,
+                        struct baryon_error *err)
+{
+    struct job job = {0};
+    struct by_llm_eval_options how;
+    struct baryon_error own;
+    err = err ? err : &own;
+    if (BY_NEED(model, err) || BY_NEED_LIST(settings, count, err) || BY_NEED(json, err) ||
+        BY_NEED(size, err))
+        return -1;
+    *json = NULL;
+    *size = 0;
+    int status = open_job(&job, options, err) || take_eval(&job, model, settings, count, &how, err);
+    if (!status) {
+        how.log = &job.log.log;
+        status = run_eval(&how, json, size, err);
+    }
     by_config_release(&job.config);
     return status ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 /* Stores bytes in memory up to a limit and the rest in a temporary file. */
 #include "base/depot.h"
 
-#include "base/file.h"
+#include "base/spill.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -34,8 +34,7 @@ struct by_depot {
 int by_depot_open(struct by_depot **out, const struct by_depot_options *options,
                   struct baryon_error *err)
 {
-    const char *set = getenv("TMPDIR");
-    const char *folder = options->folder ? options->folder : set && *set ? set : "/var/tmp";
+    const char *folder = options->folder ? options->folder : by_spill_folder();
     *out = NULL;
     struct by_depot *depot = by_alloc_zero(1, sizeof *depot, err);
     if (!depot)

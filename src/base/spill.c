@@ -6,8 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+const char *by_spill_folder(void)
+{
+    const char *set = getenv("TMPDIR");
+    return set && *set ? set : "/var/tmp";
+}
 
 static size_t page_size(void)
 {

@@ -13,6 +13,8 @@ struct by_spill {
     size_t room;           /* bytes that can be handed out */
 };
 
+/* The folder for temporary files: TMPDIR, or one of the system. */
+const char *by_spill_folder(void);
 /* room: address space set aside, no memory and no disk yet. */
 int by_spill_open(struct by_spill *spill, const char *folder, size_t room,
                   struct baryon_error *err);

@@ -148,23 +148,40 @@ static int enter_input(struct by_llm_streams *streams, struct by_decoder_run *ru
     return by_decoder_enter(run, streams->layer, &streams->rounded.loaded, input, err);
 }
 
-static int check_weight(const struct by_llm_streams *streams, const struct by_decoder_place *place,
-                        struct by_decoder_matrix *matrix, struct baryon_error *err)
+static int check_tile(const struct by_llm_streams *streams, const struct by_decoder_place *place,
+                      struct by_decoder_matrix *matrix, size_t first, size_t rows,
+                      struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    const size_t count = matrix->rows * matrix->columns;
-    const size_t at = matrix->weight ? by_llm_strange(matrix->weight, count) : count;
+    const size_t count = rows * matrix->columns;
+    float *values = matrix->weight + first * matrix->columns;
+    const size_t at = by_llm_strange(values, count);
     if (at == count)
         return 0;
     if (streams->job->options->allow_nonfinite) {
-        for (size_t i = 0; i < matrix->rows; i++)
-            by_llm_clean_row(matrix->weight + i * matrix->columns, matrix->columns);
+        for (size_t i = 0; i < rows; i++)
+            by_llm_clean_row(values + i * matrix->columns, matrix->columns);
         return 0;
     }
     by_fail(err, BARYON_ERR_INPUT, "%s[%zu, %zu] is %g, must be finite",
-            by_quote(quoted, place->weight->name), at / matrix->columns, at % matrix->columns,
-            (double)matrix->weight[at]);
+            by_quote(quoted, place->weight->name), first + at / matrix->columns,
+            at % matrix->columns, (double)values[at]);
     return by_err_hint(err, "--allow-nonfinite quantizes it as 0 or the row's limit");
+}
+
+static int check_weight(const struct by_llm_streams *streams, const struct by_decoder_place *place,
+                        struct by_decoder_matrix *matrix, struct baryon_error *err)
+{
+    const size_t all = matrix->weight ? matrix->rows : 0;
+    const size_t step = all ? by_decoder_tile_rows(matrix->columns) : 1;
+    for (size_t first = 0; first < all; first += step) {
+        const size_t rows = all - first < step ? all - first : step;
+        if (check_tile(streams, place, matrix, first, rows, err))
+            return -1;
+        by_decoder_done(streams->rounded.loaded.spill, matrix->weight + first * matrix->columns,
+                        rows * matrix->columns);
+    }
+    return 0;
 }
 
 static int check_weights(struct by_llm_streams *streams, struct baryon_error *err)
@@ -247,12 +264,14 @@ int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,
 {
     struct by_llm_streams streams = {.job = job};
     char folder[PATH_MAX];
-    bool spills = job->options->spills;
-    if (by_llm_streams_fit(job, &spills, err))
+    struct by_llm_lies lies = {.states = job->options->spills};
+    if (by_llm_streams_fit(job, &lies, err))
         return -1;
     by_str_init(&streams.record);
     snprintf(folder, sizeof folder, "%s", job->journal ? job->journal : ".");
-    job->decoder.spill = spills ? dirname(folder) : NULL;
+    const char *beside = dirname(folder);
+    job->decoder.spill = lies.states ? beside : NULL;
+    job->decoder.weight_spill = lies.weights ? beside : NULL;
     const int status = (!job->look && by_llm_streams_open_journal(&streams, key, err)) ||
                        run_layers(&streams, err);
     by_journal_close(streams.journal);
@@ -260,6 +279,6 @@ int by_llm_calibrated_run(struct by_llm_calibrated *job, struct by_hash128 key,
     by_decoder_end(&streams.exact);
     by_decoder_end(&streams.rounded);
     by_free(streams.kept);
-    job->decoder.spill = NULL;
+    job->decoder.spill = job->decoder.weight_spill = NULL;
     return status ? -1 : 0;
 }

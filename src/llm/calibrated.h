@@ -4,8 +4,9 @@
  * are rounded. Linears that share an input are solved together on what both streams have there
  * (solve/group.h), from what comes first in a layer to what comes last.
  *
- * In memory: the weights that share an input in float32, of both streams the hidden states and one
- * input of all tokens, four or five matrices of the widest input, a chunk of rows that is solved.
+ * In memory: the weights that share an input in float32 (with a limit, tiles of them), of both
+ * streams the hidden states and one input of all tokens, four or five matrices of the widest input,
+ * a chunk of rows that is solved.
  *
  * A finished layer is a record of a journal beside the output, so that a run goes on there: its
  * weights are not solved again, both streams run through it.
@@ -46,6 +47,7 @@ struct by_llm_calibrated {
                 const struct by_llm_inputs *inputs, struct baryon_error *err);
     bool (*known)(void *context, size_t layer); /* a layer that need not be looked at; or NULL */
     int (*looked)(void *context, size_t layer, struct baryon_error *err); /* at all of a layer */
+    uint64_t beside;     /* bytes that who looks has in memory meanwhile */
     const char *journal; /* path of the records, beside the output */
     struct by_llm_quantized *result;
     struct by_log *log;
@@ -60,9 +62,9 @@ int by_llm_calibrated_read(struct by_llm_calibrated *job, struct baryon_error *e
 /* The same; also finds which items are going to be solved: these have a method
  * then. Fills ids, which the bytes depend on. */
 int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *err);
-/* The scales that tensors of linears share, from the weights in memory. */
-int by_llm_sharing_scales(const struct by_llm_sharing *sharing, struct by_pool *pool,
-                          struct baryon_error *err);
+/* The scales that tensors of linears share, from the weights; spill: where these lie, or NULL. */
+int by_llm_sharing_scales(const struct by_llm_sharing *sharing, const struct by_spill *spill,
+                          struct by_pool *pool, struct baryon_error *err);
 /* Of an item of the plan, what its rows become. */
 struct by_llm_target by_llm_item_target(const struct by_llm_item *item);
 /* Everything that the method's bytes depend on, after a text. */

@@ -11,7 +11,8 @@
 
 struct looking {
     const struct by_llm_place *place;
-    struct by_llm_tries *tries; /* of pieces */
+    const struct by_spill *spill; /* where weights lie, or NULL */
+    struct by_llm_tries *tries;   /* of pieces */
 };
 
 static int try_piece(void *context, size_t begin, size_t end, unsigned worker,
@@ -24,18 +25,19 @@ static int try_piece(void *context, size_t begin, size_t end, unsigned worker,
     (void)worker;
     if (!scratch)
         return -1;
-    by_llm_try(tensor, scratch, matrix->weight + begin * matrix->columns, end - begin,
-               &looking->tries[begin / PIECE]);
+    const float *piece = matrix->weight + begin * matrix->columns;
+    by_llm_try(tensor, scratch, piece, end - begin, &looking->tries[begin / PIECE]);
+    by_decoder_done(looking->spill, piece, (end - begin) * matrix->columns);
     by_llm_scratch_close(scratch);
     return 0;
 }
 
-static int try_scales(const struct by_llm_place *place, struct by_pool *pool,
-                      struct baryon_error *err)
+static int try_scales(const struct by_llm_place *place, const struct by_spill *spill,
+                      struct by_pool *pool, struct baryon_error *err)
 {
     const size_t rows = place->matrix->rows, pieces = (rows + PIECE - 1) / PIECE;
     struct by_llm_tries tries = {0};
-    struct looking looking = {.place = place};
+    struct looking looking = {.place = place, .spill = spill};
     looking.tries = by_alloc_zero(pieces, sizeof *looking.tries, err);
     int status = looking.tries ? by_par_for(pool, rows, PIECE, try_piece, &looking, err) : -1;
     for (size_t p = 0; p < pieces && !status; p++)
@@ -46,9 +48,21 @@ static int try_scales(const struct by_llm_place *place, struct by_pool *pool,
     return status;
 }
 
+static void look_at_matrix(const struct by_decoder_matrix *matrix, const struct by_spill *spill,
+                           struct by_llm_range *range)
+{
+    const size_t step = by_decoder_tile_rows(matrix->columns);
+    for (size_t first = 0; first < matrix->rows; first += step) {
+        const size_t left = matrix->rows - first, count = left < step ? left : step;
+        const float *tile = matrix->weight + first * matrix->columns;
+        by_llm_look(range, tile, count * matrix->columns);
+        by_decoder_done(spill, tile, count * matrix->columns);
+    }
+}
+
 /* Those of one range lie among the linears that share an input. */
-int by_llm_sharing_scales(const struct by_llm_sharing *sharing, struct by_pool *pool,
-                          struct baryon_error *err)
+int by_llm_sharing_scales(const struct by_llm_sharing *sharing, const struct by_spill *spill,
+                          struct by_pool *pool, struct baryon_error *err)
 {
     for (size_t i = 0; i < sharing->count; i++) {
         struct by_llm_item *item = sharing->places[i].item;
@@ -58,10 +72,10 @@ int by_llm_sharing_scales(const struct by_llm_sharing *sharing, struct by_pool *
         for (size_t k = 0; k < sharing->count; k++) {
             const struct by_decoder_matrix *matrix = sharing->places[k].matrix;
             if (sharing->places[k].item->shares == item->shares)
-                by_llm_look(&range, matrix->weight, matrix->rows * matrix->columns);
+                look_at_matrix(matrix, spill, &range);
         }
         by_llm_tensor_scale(&item->tensor, &range);
-        if (by_llm_needs_tries(&item->tensor) && try_scales(&sharing->places[i], pool, err))
+        if (by_llm_needs_tries(&item->tensor) && try_scales(&sharing->places[i], spill, pool, err))
             return -1;
     }
     return 0;
@@ -73,6 +87,7 @@ struct rounding {
     const struct by_llm_place *place;
     const struct by_llm_group *group; /* NULL: nearest */
     size_t index;                     /* in the group */
+    const struct by_spill *spill;     /* where weights lie, or NULL */
     struct by_pool *pool;
 };
 
@@ -103,7 +118,8 @@ static int fill_fields(const struct rounding *r, uint8_t *const data[BY_LLM_FIEL
     const struct by_llm_item *item = r->place->item;
     const struct by_llm_target target = by_llm_item_target(item);
     const struct by_decoder_matrix *matrix = r->place->matrix;
-    const size_t step = r->group ? by_llm_group_rows(r->group, r->index) : matrix->rows;
+    const size_t step =
+        r->group ? by_llm_group_rows(r->group, r->index) : by_decoder_tile_rows(matrix->columns);
     struct by_llm_coded coded = {0};
     int status =
         by_llm_target_open(&target, step < matrix->rows ? step : matrix->rows, &coded, err);
@@ -113,6 +129,8 @@ static int fill_fields(const struct rounding *r, uint8_t *const data[BY_LLM_FIEL
                  put_rows(item, &coded, first, count, data, err) ||
                  by_llm_target_values(&target, &coded, count,
                                       matrix->weight + first * matrix->columns, err);
+        by_decoder_done(r->spill, matrix->weight + first * matrix->columns,
+                        count * matrix->columns);
     }
     if (!status && item->scheme)
         by_llm_fields_finish(&item->fields, &item->tensor, matrix->rows, data);
@@ -177,7 +195,8 @@ static int solve_group(struct by_llm_streams *streams, const struct by_llm_shari
     }
     int status = group.count ? by_llm_group_open(&group, pool, err) : 0;
     for (size_t i = 0; i < group.count && !status; i++) {
-        const struct rounding rounding = {places[i], &group, i, pool};
+        const struct rounding rounding = {places[i], &group, i, streams->rounded.loaded.spill,
+                                          pool};
         const double begun = by_seconds();
         status = write_linear(streams, &rounding, err);
         tell_item(streams, &group, places[i], &linears[i], begun);
@@ -190,7 +209,8 @@ static int round_others(struct by_llm_streams *streams, const struct by_llm_shar
                         bool all, struct baryon_error *err)
 {
     for (size_t i = 0; i < sharing->count; i++) {
-        const struct rounding rounding = {&sharing->places[i], NULL, 0, streams->job->pool};
+        const struct rounding rounding = {&sharing->places[i], NULL, 0,
+                                          streams->rounded.loaded.spill, streams->job->pool};
         struct by_llm_item *item = sharing->places[i].item;
         const struct by_llm_target target = by_llm_item_target(item);
         if (!all && by_llm_target_solves(&target))
@@ -211,7 +231,7 @@ int by_llm_sharing_solve(struct by_llm_streams *streams, const struct by_llm_sha
         return job->look(job->context, sharing, inputs, err);
     if (!reached)
         streams->job->result->unreached += sharing->count;
-    return by_llm_sharing_scales(sharing, streams->job->pool, err) ||
+    return by_llm_sharing_scales(sharing, streams->rounded.loaded.spill, streams->job->pool, err) ||
                    (reached && solve_group(streams, sharing, inputs, err)) ||
                    round_others(streams, sharing, !reached, err)
                ? -1

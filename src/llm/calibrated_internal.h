@@ -49,8 +49,13 @@ int by_llm_streams_peek(struct by_llm_streams *streams, bool *found, struct bary
 int by_llm_streams_resume(struct by_llm_streams *streams, struct baryon_error *err);
 /* All of the record was taken. */
 int by_llm_streams_resumed(const struct by_llm_streams *streams, struct baryon_error *err);
-/* Whether options->max_memory does; *spills becomes true where states have to lie in a file. */
-int by_llm_streams_fit(const struct by_llm_calibrated *job, bool *spills, struct baryon_error *err);
+/* What lies in a file. */
+struct by_llm_lies {
+    bool states, weights;
+};
+/* Whether options->max_memory does; what has to lie in a file for that is set. */
+int by_llm_streams_fit(const struct by_llm_calibrated *job, struct by_llm_lies *lies,
+                       struct baryon_error *err);
 /* The layer is done. */
 int by_llm_streams_record(struct by_llm_streams *streams, struct baryon_error *err);
 

@@ -1,35 +1,15 @@
 /* Perplexity and divergence of language models, window by window. */
-#include "llm/eval.h"
+#include "llm/eval_internal.h"
 
-#include "llm/decoder/decoder.h"
 #include "llm/eval_text.h"
-#include "llm/eval_token.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TOKENS_AT_ONCE 32 /* whose logits are in memory, for each thread */
-
-/* A model on its way. */
-struct model {
-    struct by_llm_opened opened;
-    struct by_decoder decoder;
-    struct by_decoder_run run;
-    size_t rounded; /* layers whose inputs are */
-};
-
-struct evaluating {
-    const struct by_llm_eval_options *options;
-    struct by_pool *pool;
-    struct model model, other; /* other: the reference */
-    struct by_token_ids ids;
-    size_t windows, length;
-    struct by_llm_token_sums *sums; /* over the tokens that a window predicts */
-};
-
 /* --- Models --- */
 
-static int open_model(struct model *model, const char *path, bool rounds, struct baryon_error *err)
+static int open_model(struct by_eval_model *model, const char *path, bool rounds,
+                      struct baryon_error *err)
 {
     if (by_llm_open(&model->opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err))
         return -1;
@@ -40,7 +20,7 @@ static int open_model(struct model *model, const char *path, bool rounds, struct
                : 0;
 }
 
-static void close_model(struct model *model)
+static void close_model(struct by_eval_model *model)
 {
     by_decoder_end(&model->run);
     by_decoder_close(&model->decoder);
@@ -49,9 +29,9 @@ static void close_model(struct model *model)
 
 /* --- Ids --- */
 
-static int read_texts(struct evaluating *e, struct baryon_error *err)
+static int read_texts(struct by_evaluating *e, struct baryon_error *err)
 {
-    struct model *model = e->options->against ? &e->other : &e->model;
+    struct by_eval_model *model = e->options->against ? &e->other : &e->model;
     const size_t given = (size_t)(e->options->windows * e->options->length);
     if (e->options->ids) {
         e->ids.ids = by_alloc(given, sizeof *e->ids.ids, err);
@@ -65,7 +45,7 @@ static int read_texts(struct evaluating *e, struct baryon_error *err)
                            model->decoder.vocab, err);
 }
 
-static int cut_windows(struct evaluating *e, struct baryon_error *err)
+static int cut_windows(struct by_evaluating *e, struct baryon_error *err)
 {
     e->length = (size_t)e->options->length;
     e->windows = e->ids.count / e->length;
@@ -82,7 +62,7 @@ static int cut_windows(struct evaluating *e, struct baryon_error *err)
 
 /* --- Layers --- */
 
-static int run_layers(struct evaluating *e, struct model *model, size_t done, size_t all,
+static int run_layers(struct by_evaluating *e, struct by_eval_model *model, size_t done, size_t all,
                       struct baryon_error *err)
 {
     const struct by_llm_eval_options *options = e->options;
@@ -104,17 +84,17 @@ static int run_layers(struct evaluating *e, struct model *model, size_t done, si
 static int judge_window(void *context, size_t begin, size_t end, unsigned worker,
                         struct baryon_error *err)
 {
-    struct evaluating *e = context;
+    struct by_evaluating *e = context;
     const size_t vocab = e->model.decoder.vocab;
     const bool compares = e->options->against != NULL;
-    float *own = by_alloc(TOKENS_AT_ONCE * vocab, sizeof *own, err);
-    float *other = own && compares ? by_alloc(TOKENS_AT_ONCE * vocab, sizeof *other, err) : NULL;
+    float *own = by_alloc(BY_EVAL_TOKENS * vocab, sizeof *own, err);
+    float *other = own && compares ? by_alloc(BY_EVAL_TOKENS * vocab, sizeof *other, err) : NULL;
     int status = own && (other || !compares) ? 0 : -1;
     (void)worker;
     for (size_t w = begin; !status && w < end; w++) {
-        for (size_t t = 0; !status && t + 1 < e->length; t += TOKENS_AT_ONCE) {
+        for (size_t t = 0; !status && t + 1 < e->length; t += BY_EVAL_TOKENS) {
             const size_t rest = e->length - 1 - t;
-            const size_t count = rest < TOKENS_AT_ONCE ? rest : TOKENS_AT_ONCE;
+            const size_t count = rest < BY_EVAL_TOKENS ? rest : BY_EVAL_TOKENS;
             status = by_decoder_logits(&e->model.run, w, t, count, own, err);
             if (!status && compares)
                 status = by_decoder_logits(&e->other.run, w, t, count, other, err);
@@ -133,7 +113,7 @@ static int judge_window(void *context, size_t begin, size_t end, unsigned worker
 
 /* --- Means --- */
 
-static struct by_llm_mean mean_of(const struct evaluating *e, size_t member)
+static struct by_llm_mean mean_of(const struct by_evaluating *e, size_t member)
 {
     const double tokens = (double)(e->length - 1), count = (double)e->windows;
     struct by_llm_mean mean = {0, INFINITY};
@@ -149,7 +129,7 @@ static struct by_llm_mean mean_of(const struct evaluating *e, size_t member)
     return mean;
 }
 
-static void sum_up(const struct evaluating *e, struct by_llm_evaluation *result)
+static void sum_up(struct by_evaluating *e, struct by_llm_evaluation *result)
 {
     result->windows = e->windows;
     result->length = e->length;
@@ -162,9 +142,17 @@ static void sum_up(const struct evaluating *e, struct by_llm_evaluation *result)
     result->agree = mean_of(e, offsetof(struct by_llm_token_sums, agree));
     result->perplexity = exp(result->loss.mean);
     result->perplexity_against = exp(result->loss_against.mean);
+    result->by_window = e->sums;
+    for (size_t i = 0; i < e->windows; i++) {
+        struct by_llm_token_sums *own = &result->by_window[i];
+        const double tokens = (double)(e->length - 1);
+        *own = (struct by_llm_token_sums){own->loss / tokens, own->loss_against / tokens,
+                                          own->kl / tokens, own->agree / tokens};
+    }
+    e->sums = NULL;
 }
 
-static int run_models(struct evaluating *e, struct baryon_error *err)
+static int run_models(struct by_evaluating *e, struct baryon_error *err)
 {
     const struct by_llm_eval_options *options = e->options;
     if (by_pool_open(&e->pool, options->threads, err) ||
@@ -176,7 +164,7 @@ static int run_models(struct evaluating *e, struct baryon_error *err)
         return by_fail(err, BARYON_ERR_INPUT,
                        "the models have %zu and %zu tokens, must have the same",
                        e->model.decoder.vocab, e->other.decoder.vocab);
-    if (read_texts(e, err) || cut_windows(e, err))
+    if (read_texts(e, err) || cut_windows(e, err) || by_eval_fit(e, err))
         return -1;
     const size_t first = options->against ? e->other.decoder.layers : 0;
     const size_t all = first + e->model.decoder.layers;
@@ -189,7 +177,7 @@ static int run_models(struct evaluating *e, struct baryon_error *err)
 int by_llm_evaluate(struct by_llm_evaluation *result, const struct by_llm_eval_options *options,
                     struct baryon_error *err)
 {
-    struct evaluating e = {.options = options};
+    struct by_evaluating e = {.options = options};
     *result = (struct by_llm_evaluation){0};
     int status = run_models(&e, err);
     if (!status)
@@ -200,4 +188,10 @@ int by_llm_evaluate(struct by_llm_evaluation *result, const struct by_llm_eval_o
     by_free(e.sums);
     by_pool_close(e.pool);
     return status;
+}
+
+void by_llm_evaluation_release(struct by_llm_evaluation *result)
+{
+    by_free(result->by_window);
+    result->by_window = NULL;
 }

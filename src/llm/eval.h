@@ -10,8 +10,11 @@
 #ifndef BY_LLM_EVAL_H
 #define BY_LLM_EVAL_H
 
+#include "base/log.h"
 #include "base/option.h"
 #include "base/str.h"
+
+#include "llm/eval_token.h"
 
 #include <stdint.h>
 
@@ -23,6 +26,9 @@ struct by_llm_eval_options {
     bool halved;                   /* hidden states between layers are bf16, not float32 */
     bool float_activations;        /* inputs are float32, whatever the checkpoint says */
     unsigned threads;
+    uint64_t max_memory; /* bytes; 0: no limit */
+    const char *report;  /* a file: JSON, or a page; NULL: none */
+    struct by_log *log;  /* or NULL */
     /* Before each layer; may be NULL. */
     void (*progress)(void *context, size_t done, size_t all);
     void *context;
@@ -41,9 +47,16 @@ struct by_llm_evaluation {
     struct by_llm_mean kl;    /* nats a token, of the reference to the model */
     struct by_llm_mean agree; /* share of tokens with the same likeliest token */
     bool compared;
+    struct by_llm_token_sums *by_window; /* [windows]: means over its tokens */
 };
 
+/* by_llm_evaluation_release() goes with it in every case. */
 int by_llm_evaluate(struct by_llm_evaluation *result, const struct by_llm_eval_options *options,
                     struct baryon_error *err);
+/* What programs read, and what a page is made from. repeat: the command; NULL: not known. */
+void by_llm_evaluation_json(const struct by_llm_evaluation *result,
+                            const struct by_llm_eval_options *options, const char *repeat,
+                            struct by_str *text);
+void by_llm_evaluation_release(struct by_llm_evaluation *result);
 
 #endif

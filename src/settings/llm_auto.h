@@ -10,7 +10,7 @@ struct by_llm_auto_settings {
     struct by_setting_texts goals, types, exclude, texts;
     const char *layout, *method, *report;
     double bits;
-    uint64_t max_size;
+    uint64_t max_size, max_memory;
     int unit, stream_type;
     int64_t length, windows, judge_windows, probe_windows, probe_layers, corrections;
     bool no_uniform;

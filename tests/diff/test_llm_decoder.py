@@ -21,7 +21,7 @@ from llm_files import byte_tokenizer  # noqa: E402
 from llm_tokenizer import sentencepiece  # noqa: E402
 from make_llm_logits import LENGTH, LLAMA3, LONG, VOCAB, ids, kept, kept_long, long_ids, weights_of  # noqa: E402
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve()
 GOLDEN = json.loads(pathlib.Path("tests/golden/llm_logits.json").read_text())
 # Attention scores are sums of some hundred products; transformers' own kernels differ as much.
 CLOSE = 5e-4
@@ -115,6 +115,9 @@ def evaluate(folder):
         got = said[key], said[f"{key}_error"]
         if not np.allclose(got, want, rtol=1e-6, atol=1e-9):
             yield f"{key} {got}, must be {want}"
+        each = [window.get(key) for window in said["by_window"]]
+        if key in ("kl", "same_top") and not np.allclose(each, by_window, rtol=1e-6, atol=1e-9):
+            yield f"{key} by window: {each}, must be {by_window}"
     if not 0.001 < said["kl"] < 5 or not np.isclose(said["perplexity"], np.exp(said["loss"])):
         yield f"the divergence of int4 is {said['kl']}, the perplexity {said['perplexity']}"
 
@@ -142,8 +145,8 @@ def pieces(folder):
     (folder / "text").write_text(text)
     answers = []
     for name in ("json", "model"):
-        command = ["eval", folder / name, "--text", folder / "text", "--length", "64", "--windows", "4", "--json", "-q"]
-        done = subprocess.run([BUILD / "baryon", "llm", *command], capture_output=True, text=True)
+        command = ["eval", ".", "--text", folder / "text", "--length", "64", "--windows", "4", "--json", "-q"]
+        done = subprocess.run([BUILD / "baryon", "llm", *command], cwd=folder / name, capture_output=True, text=True)
         answers.append(done.stdout or done.stderr)
     if answers[0] != answers[1] or json.loads(answers[0])["tokens"] != len(tok.encode(text).ids):
         yield f"{answers}, {len(tok.encode(text).ids)} tokens"

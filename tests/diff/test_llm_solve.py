@@ -26,6 +26,7 @@ from make_llm_logits import weights_of  # noqa: E402
 BARYON = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "baryon"
 GOLDEN = json.loads(pathlib.Path("tests/golden/llm_logits.json").read_text())
 LENGTH, WINDOWS = 64, 8
+DEAD, MASSIVE = 3, 5  # inputs of the first layer
 KILLS = 12  # until one leaves a whole record
 FAMILIES = ("llama-biases", "qwen3", "phi3", "gemma3", "mixtral", "qwen2-moe")
 SENTENCES = ("Pack my box with five dozen jugs. ", "The quick brown fox jumps over the lazy dog. ", "How vexingly quick! ",
@@ -133,6 +134,34 @@ def check_minimum(folder):
                 yield f"a step of {step} would pay {-worst:.3f} of what it costs by itself"
     if not max(error["descent"], error["gptq"]) < 0.7 * error["rtn"]:
         yield f"errors of the form: {error}"
+
+
+def hard_model(folder):
+    """An input that is always 0, and one a thousand times the others."""
+    model = folder / "hard"
+    shutil.copytree(folder / "llama-biases", model)
+    tensors = load_file(model / "model.safetensors")
+    norm = tensors["model.layers.0.input_layernorm.weight"].copy()
+    norm[DEAD], norm[MASSIVE] = 0, 1000 * norm[MASSIVE]
+    save_file({**tensors, "model.layers.0.input_layernorm.weight": norm}, model / "model.safetensors")
+    return model, tensors
+
+
+def check_hard_moments(folder):
+    """Dead channels become nearest, massive activations and fewer tokens than inputs without damping leave all finite."""
+    model, tensors = hard_model(folder)
+    layer = "model.layers.0.self_attn.q_proj"
+    few = ("--length", 4, "--windows", 1, "--shrink", 0, "--damping", 0)
+    for method in ("gptq", "gptaq", "descent"):
+        for kind, more in (("hard", ()), ("singular", few)):
+            quantize(folder, model, "hard-out", "--scheme", "int4_wo_32", "--method", method, *more)
+            levels, scales, values = levels_of(folder, "hard-out", layer, 32)
+            if not np.isfinite(values).all() or not np.isfinite(divergence(folder, "hard-out", model)):
+                yield f"{method}, {kind}: not finite"
+            nearest = np.clip(np.round(tensors[layer + ".weight"] / scales), -8, 7)
+            apart = int((np.abs(nearest - levels)[:, DEAD] > 0).sum())
+            if kind == "hard" and apart:
+                yield f"{method}: {apart} weights of a dead channel are not nearest"
 
 
 # --- The whole way ---
@@ -300,7 +329,7 @@ def main():
         texts(folder)
         for family in FAMILIES:
             make(folder, family)
-        for check in (check_minimum, check_families, check_schemes, check_threads, check_layouts, check_gguf,
+        for check in (check_minimum, check_hard_moments, check_families, check_schemes, check_threads, check_layouts, check_gguf,
                       check_stream_type, check_resume, check_search):
             wrong = list(check(folder))
             for line in wrong:

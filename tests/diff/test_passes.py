@@ -376,6 +376,10 @@ def split_rows(passes):
     case("even", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": normal(64, 256)}, changes=0)
     case("zeros", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": np.zeros((64, 256), np.float32)}, changes=0)
     case("many", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": many}, changes=0)
+    infinite = high.copy()
+    infinite[3, 3] = np.inf
+    case("infinite", [node("MatMul", "x w", "m"), node("Clip", "m a c", "y")], {"MatMul": 1, "Clip": 1},
+         {"w": infinite, "a": np.float32(-1), "c": np.float32(1)}, changes=0)  # fmt: skip
     case("excluded", [node("MatMul", "x w", "y")], {"MatMul": 1}, {"w": high}, options="exclude=y_node", changes=0)
     case("constant", [node("MatMul", "k w", "z"), node("Add", "x z", "y")], {"MatMul": 1, "Add": 1},
          {"w": high[:, :64], "k": normal(3, 64)}, out=(2, 3, 64), changes=0)  # fmt: skip

@@ -265,6 +265,17 @@ class Pages(unittest.TestCase):
         for width, kl in zip(widths, report["layers_kl"], strict=True):
             self.assertAlmostEqual(width / max(widths), kl / greatest, delta=0.02)
 
+    def test_windows_of_an_evaluation(self):
+        report = self.reports["llm-eval"]
+        page = self.open("llm-eval")
+        said = page.value("document.querySelector('.figures').textContent")
+        for part in ("0.0812", "nats a token, \u00b1\u00a00.0021", "25.1", "the reference 24.2, \u00b1\u00a01.2", "81"):
+            self.assertIn(part, said)
+        widths = page.value("[...document.querySelectorAll('#windows .fill')].map((one) => one.getBoundingClientRect().width)")
+        greatest = max(window["kl"] for window in report["by_window"])
+        for width, window in zip(widths, report["by_window"], strict=True):
+            self.assertAlmostEqual(width / max(widths), window["kl"] / greatest, delta=0.02)
+
     def test_layers_and_tensors(self):
         page = self.open("small")
         page.click("#table [data-kind=layers]")

@@ -233,6 +233,16 @@ def check_auto(score):
     score.check(isinstance(refused, errors.UsageError) and "is too little" in str(refused), repr(refused))
 
 
+def check_evaluate(score):
+    texts = ["--text", "ids.npy", "--length", "16", "--windows", "3"]
+    found = llm.evaluate("best", text="ids.npy", against="model", length=16, windows=3, threads=1)
+    score.check(found == json.loads(run("eval", "best", "--against", "model", *texts, "--json")), "llm.evaluate")
+    kls = [window["kl"] for window in found["by_window"]]
+    score.check(len(kls) == 3 and abs(sum(kls) / 3 - found["kl"]) < 1e-9 and found["kl"] > 0, repr(found))
+    refused = raised(llm.evaluate, "best", text="ids.npy", length=16, max_memory="1MB")
+    score.check(isinstance(refused, MemoryError) and "the least that does" in str(refused), repr(refused))
+
+
 def check_refused(score):
     raises(score, errors.UsageError, "did you mean", llm.quantize, "model", "x", scheme="int4_wo_65")
     raises(score, ValueError, "unknown setting 'layot'", llm.quantize, "model", "x", scheme="int4_wo_64", layot="awq")
@@ -256,6 +266,7 @@ def main():
         check_gguf(score)
         check_program(score)
         check_auto(score)
+        check_evaluate(score)
         check_refused(score)
         os.chdir("/")
     return score.finish()

@@ -220,7 +220,20 @@ def bits_search(layers=30):
     }  # fmt: skip
 
 
-MADE = {"small": report, "llm": weights, "llm-auto": bits_search, "large": lambda: report(5000), "hostile": hostile}
+def evaluation(windows=12):
+    """What `llm eval --against` reports."""
+    rng = random.Random(7)
+    by_window = [{"perplexity": rng.uniform(20, 30), "reference_perplexity": 24.0, "kl": rng.uniform(0.01, 0.2),
+                  "same_top": rng.uniform(0.7, 0.9)} for _ in range(windows)]  # fmt: skip
+    return {
+        "report": 1, "command": "llm eval", "version": "0.1.0", "model": "q", "against": "m", "windows": windows, "length": 512,
+        "outcome": {"text": "Perplexity 25.1 on 12 windows."}, "perplexity": 25.1, "perplexity_error": 1.2, "kl": 0.0812,
+        "kl_error": 0.0021, "reference_perplexity": 24.2, "same_top": 0.81, "same_top_error": 0.004, "by_window": by_window,
+        "repeat": "baryon llm eval q --against m --text t",
+    }  # fmt: skip
+
+
+MADE = {"small": report, "llm": weights, "llm-auto": bits_search, "llm-eval": evaluation, "large": lambda: report(5000), "hostile": hostile}
 
 if __name__ == "__main__":
     json.dump(MADE[sys.argv[1]](), sys.stdout, ensure_ascii=sys.argv[1] != "hostile")

@@ -72,6 +72,7 @@ static const struct baryon_setting random_setting = {"random", "2"}, peak_settin
                                    llm_convert_setting = {"config", "llm_convert.yaml"},
                                    llm_dequantize_setting = {"to", "f32"},
                                    llm_auto_setting = {"config", "llm_auto.yaml"},
+                                   llm_eval_setting = {"config", "llm_eval.yaml"},
                                    llm_export_setting = {"context", "16"};
 static float llm_floats[LLM_WIDTH * LLM_WIDTH];
 static int16_t llm_codes[LLM_WIDTH * LLM_WIDTH];
@@ -553,6 +554,7 @@ static void write_auto(void)
     enum { HEADER = 128, IDS = 64 };
     static const char config[] = "{bits: 9, text: [ids.npy], length: 4, windows: 2, "
                                  "judge-windows: 1, no-uniform: true, threads: 1}";
+    static const char evaluation[] = "{text: [ids.npy], length: 4, windows: 2, threads: 1}";
     uint8_t file[HEADER + 2 * IDS] = "\x93NUMPY\x01\x00\x76";
     const int size = snprintf((char *)file + 10, HEADER - 10,
                               "{'descr': '<u2', 'fortran_order': False, 'shape': (%d,), }", IDS);
@@ -562,6 +564,7 @@ static void write_auto(void)
         file[HEADER + 2 * i] = (uint8_t)(i * i * 7 % 13);
     write_file("ids.npy", file, sizeof file);
     write_file("llm_auto.yaml", config, sizeof config - 1);
+    write_file("llm_eval.yaml", evaluation, sizeof evaluation - 1);
 }
 
 static void write_llm(void)

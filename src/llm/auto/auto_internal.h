@@ -98,6 +98,8 @@ int by_bits_record_remove(const struct by_bits_search *s, struct baryon_error *e
 int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err);
 bool by_bits_probe_wants(const struct by_bits_search *s, size_t layer);
 int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err);
+/* Bytes that probes take beside, while the moments are gathered, about. */
+uint64_t by_bits_probe_bytes(struct by_bits_search *s);
 /* Layers between those that were probed get what lies between; released in any case. */
 void by_bits_probe_close(struct by_bits_search *s);
 /* The divergence with each of the decoder's layers of a quantized model alone, in windows that

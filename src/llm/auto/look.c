@@ -71,7 +71,7 @@ static int look_at_type(struct by_bits_search *s, const struct by_llm_sharing *s
     struct by_llm_linear linears[BY_LLM_SHARING];
     struct by_llm_sharing own;
     in_type(s, sharing, type, &own);
-    if (!own.count || by_llm_sharing_scales(&own, s->pool, err))
+    if (!own.count || by_llm_sharing_scales(&own, NULL, s->pool, err))
         return own.count ? -1 : 0;
     struct by_llm_group group = {
         .inputs = inputs, .solver = solver, .linears = linears, .count = own.count};
@@ -156,6 +156,7 @@ static int run_through(struct by_bits_search *s, struct baryon_error *err)
     s->calibrated.looked = probe_looked;
     s->calibrated.known = is_known;
     s->calibrated.context = s;
+    s->calibrated.beside = options.max_memory ? by_bits_probe_bytes(s) : 0;
     const int status = by_bits_probe_open(s, err) || by_bits_record_open(s, err) ||
                        by_llm_calibrated_run(&s->calibrated, key, err);
     s->calibrated.options = &s->quantize;

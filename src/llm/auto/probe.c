@@ -171,7 +171,7 @@ static int round_matrix(const struct probing *p, struct by_llm_item *item,
     const struct by_llm_sharing sharing = {.places = {{item, matrix}}, .count = 1};
     struct by_llm_coded coded = {0};
     const int status =
-        by_llm_sharing_scales(&sharing, p->s->pool, err) ||
+        by_llm_sharing_scales(&sharing, NULL, p->s->pool, err) ||
         by_llm_target_open(&target, matrix->rows, &coded, err) ||
         by_llm_target_nearest(&target, matrix->weight, matrix->rows, p->s->pool, &coded, err) ||
         by_llm_target_values(&target, &coded, matrix->rows, matrix->weight, err);
@@ -335,6 +335,17 @@ int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err)
         return -1;
     s->probe->kept = by_alloc(s->probe->probing.walk.capacity, sizeof(float), err);
     return s->probe->kept ? 0 : -1;
+}
+
+uint64_t by_bits_probe_bytes(struct by_bits_search *s)
+{
+    const struct by_decoder *d = &s->calibrated.decoder;
+    const struct probing p = probing_of(s);
+    const uint64_t states = (uint64_t)p.windows * p.length * d->hidden * by_decoder_kept_size(d);
+    const uint64_t token = d->vocab * (sizeof(float) + sizeof(double));
+    /* Weights of the layer, of a layer after it, of a kind, and of what the method made of them. */
+    return (2 + kinds_at_most(s)) * states + 4 * sizeof(float) * by_decoder_most_floats(d) +
+           sizeof(float) * d->vocab * d->hidden + by_pool_threads(s->pool) * TOKENS_AT_ONCE * token;
 }
 
 int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err)

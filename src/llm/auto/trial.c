@@ -110,7 +110,7 @@ int by_bits_measure(struct by_bits_search *s, const struct by_bits_trial *trial,
                     struct baryon_error *err)
 {
     const struct by_bits_windows *w = &s->windows;
-    struct by_llm_evaluation found;
+    struct by_llm_evaluation found = {0};
     char path[4096];
     if (by_bits_trial_path(s, trial->name, path, sizeof path, err))
         return -1;
@@ -122,10 +122,13 @@ int by_bits_measure(struct by_bits_search *s, const struct by_bits_trial *trial,
         .halved = s->quantize.halved,
         .windows = judges ? w->judge : w->choose,
         .threads = s->quantize.threads,
+        .max_memory = s->quantize.max_memory,
         .progress = show_measure,
         .context = s,
     };
-    if (by_llm_evaluate(&found, &options, err))
+    const int status = by_llm_evaluate(&found, &options, err);
+    by_llm_evaluation_release(&found);
+    if (status)
         return -1;
     trial->measured->kl = found.kl;
     trial->measured->agree = found.agree;

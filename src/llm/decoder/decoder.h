@@ -69,7 +69,8 @@ struct by_decoder {
     struct by_arena arena;
     const struct by_llm_source *source;
     const char *spill; /* folder of a file without a name that holds what runs keep; NULL: memory */
-    bool halved;       /* what runs keep between layers is bf16, not float32 */
+    const char *weight_spill; /* the same of weights that runs load */
+    bool halved;              /* what runs keep between layers is bf16, not float32 */
     size_t layers, hidden, heads, kv_heads, head_dim, vocab, experts, top_k;
     double eps, attention_scale, attention_cap, logit_cap, embedding_scale;
     bool centred;  /* norms multiply by 1 + weight */
@@ -100,6 +101,7 @@ struct by_decoder_loaded {
     struct by_decoder_matrix parts[BY_PARTS];
     struct by_decoder_matrix *experts; /* gate, up, down of each; NULL: none */
     float *values;                     /* all of them, after each other */
+    const struct by_spill *spill;      /* where values lie; NULL: in memory */
 };
 
 /* Inputs that linears of a layer share, in the order in which they come about. */
@@ -131,7 +133,7 @@ struct by_decoder_run {
     struct by_pool *pool;
     size_t windows, length;
     void *states; /* [windows][length][hidden], as by_decoder_get() reads it */
-    struct by_spill spill;
+    struct by_spill spill, weights;
     struct by_decoder_loaded loaded;
     size_t capacity; /* of its values, in floats */
     /* Of by_decoder_enter(), once it was called. */
@@ -165,6 +167,14 @@ int by_decoder_load_stage(struct by_decoder_run *run, size_t layer, enum by_deco
                           struct baryon_error *err);
 /* Floats that it takes at most. */
 size_t by_decoder_stage_floats(const struct by_decoder *decoder);
+/* Floats of the decoder's largest layer. */
+size_t by_decoder_most_floats(const struct by_decoder *decoder);
+/* Of a matrix with so many columns, the rows that are multiplied at once, whether weights are in
+ * memory or in a file; the floats of it that a thread looks at at once. */
+size_t by_decoder_tile_rows(size_t columns);
+size_t by_decoder_tile_floats(size_t columns);
+/* These weights are not needed soon: their pages go back where they lie in the file. */
+void by_decoder_done(const struct by_spill *spill, const float *values, size_t count);
 int by_decoder_enter(struct by_decoder_run *run, size_t layer,
                      const struct by_decoder_loaded *loaded, enum by_decoder_input input,
                      struct baryon_error *err);

@@ -6,6 +6,7 @@
  *   places.c        which weight is what
  *   simulate.c      which inputs are rounded
  *   load.c          weights of a layer into memory
+ *   tiles.c         or into a file, and products by tiles
  *   run.c           windows through the layers
  *   kept.c          what lies between them
  *   layer.c         one layer of one window
@@ -19,6 +20,8 @@
 #include "llm/decoder/decoder.h"
 
 #define BY_DECODER_BLOCK 128 /* tokens whose scores of attention are in memory at a time */
+#define BY_DECODER_READ_ROWS                                                                       \
+    256 /* of a weight, that are read at once; what codes ask for divides it */
 
 int by_decoder_config(struct by_decoder *d, const struct by_doc_node *config,
                       struct baryon_error *err);
@@ -68,5 +71,19 @@ size_t by_decoder_strange(const struct by_decoder *decoder, const void *kept, si
 size_t by_decoder_layer_floats(const struct by_decoder *d, const struct by_decoder_layer *layer);
 int by_decoder_read(const struct by_decoder_run *run, const struct by_llm_weight *weight,
                     float *out, struct baryon_error *err);
+/* Room for weights of a run, in memory or in its file, which has room for one layer and the head.
+ */
+float *by_decoder_room(struct by_decoder_run *run, size_t floats, struct baryon_error *err);
+void by_decoder_free(const struct by_decoder_run *run, float *values);
+
+/* out[tokens][rows] = in[tokens][columns] * weight'; rows of out are `stride` floats apart. */
+struct by_decoder_product {
+    const float *weight, *in;
+    float *out;
+    size_t rows, columns, tokens, stride;
+};
+/* Tile by tile; spill: where the weight lies, or NULL. */
+void by_decoder_product(const struct by_blas *blas, const struct by_spill *spill,
+                        const struct by_decoder_product *product);
 
 #endif

@@ -99,12 +99,16 @@ static const float *inputs_of(struct by_decoder_work *work, const struct by_deco
 void by_decoder_multiply(struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
                          const float *in, size_t tokens, float *out, size_t stride)
 {
-    const int rows = (int)matrix->rows, columns = (int)matrix->columns;
     const struct by_decoder_watch *watch = work->watch;
     const size_t kept = work->used;
-    work->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)tokens, rows,
-                      columns, 1, inputs_of(work, matrix, in, tokens), columns, matrix->weight,
-                      columns, 0, out, (int)stride);
+    by_decoder_product(work->blas, work->loaded->spill,
+                       &(struct by_decoder_product){.weight = matrix->weight,
+                                                    .in = inputs_of(work, matrix, in, tokens),
+                                                    .out = out,
+                                                    .rows = matrix->rows,
+                                                    .columns = matrix->columns,
+                                                    .tokens = tokens,
+                                                    .stride = stride});
     work->used = kept;
     for (size_t t = 0; matrix->bias && t < tokens; t++)
         for (size_t i = 0; i < matrix->rows; i++)

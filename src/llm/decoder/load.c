@@ -1,11 +1,10 @@
 /* Weights of a layer into memory: all of them, or those that read one input after the other. */
 #include "llm/decoder/decoder_internal.h"
 
-#define ROWS_AT_ONCE 256 /* a multiple of what codes ask for */
-
 struct reading {
     const struct by_llm_source *source;
     const struct by_llm_weight *weight;
+    const struct by_spill *spill;
     float *out;
 };
 
@@ -19,14 +18,15 @@ static int read_piece(void *context, size_t begin, size_t end, unsigned worker,
                            err))
         return -1;
     by_llm_source_done(r->source, weight, begin, end - begin);
+    by_decoder_done(r->spill, r->out + begin * weight->columns, (end - begin) * weight->columns);
     return 0;
 }
 
 int by_decoder_read(const struct by_decoder_run *run, const struct by_llm_weight *weight,
                     float *out, struct baryon_error *err)
 {
-    struct reading reading = {run->decoder->source, weight, out};
-    return by_par_for(run->pool, weight->rows, ROWS_AT_ONCE, read_piece, &reading, err);
+    struct reading reading = {run->decoder->source, weight, run->loaded.spill, out};
+    return by_par_for(run->pool, weight->rows, BY_DECODER_READ_ROWS, read_piece, &reading, err);
 }
 
 static size_t floats_of(const struct by_decoder_place *place)
@@ -44,6 +44,16 @@ size_t by_decoder_layer_floats(const struct by_decoder *d, const struct by_decod
     for (size_t i = 0; layer->experts && i < 3 * d->experts; i++)
         sum += floats_of(&layer->experts[i]);
     return sum;
+}
+
+size_t by_decoder_most_floats(const struct by_decoder *decoder)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < decoder->layers; i++) {
+        const size_t floats = by_decoder_layer_floats(decoder, &decoder->layer[i]);
+        most = floats > most ? floats : most;
+    }
+    return most;
 }
 
 static int load_place(const struct by_decoder_run *run, const struct by_decoder_place *place,
@@ -80,7 +90,7 @@ int by_decoder_load(struct by_decoder_run *run, size_t layer, struct baryon_erro
     const struct by_decoder_layer *from = &run->decoder->layer[layer];
     struct by_decoder_loaded *loaded = &run->loaded;
     if (!loaded->values)
-        loaded->values = by_alloc(run->capacity, sizeof *loaded->values, err);
+        loaded->values = by_decoder_room(run, run->capacity, err);
     float *free = loaded->values;
     int status = free ? 0 : -1;
     for (size_t i = 0; i < BY_PARTS && !status; i++)
@@ -187,8 +197,7 @@ static int open_stages(struct by_decoder_run *run, const struct by_decoder_layer
 {
     struct by_decoder_loaded *loaded = &run->loaded;
     if (!loaded->values)
-        loaded->values =
-            by_alloc(by_decoder_stage_floats(run->decoder), sizeof *loaded->values, err);
+        loaded->values = by_decoder_room(run, by_decoder_stage_floats(run->decoder), err);
     return loaded->values && !open_experts(run, from, err) ? 0 : -1;
 }
 

@@ -2,6 +2,7 @@
 #include "llm/decoder/decoder_internal.h"
 
 #include "base/str.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <string.h>
@@ -58,6 +59,20 @@ static bool expert_place(const char *module, size_t size, size_t experts, size_t
         }
     }
     return false;
+}
+
+/* What of a layer is known, after an error. */
+static void hint_known(const struct by_decoder_layer *layer, struct baryon_error *err)
+{
+    char found[160];
+    struct by_text list;
+    by_text_init(&list, found, sizeof found);
+    for (size_t i = 0; i < sizeof module_rows / sizeof *module_rows; i++)
+        if (layer->parts[module_rows[i].part].weight)
+            by_text_add(&list, "%s%s", list.used ? ", " : "", module_rows[i].module);
+    if (layer->experts)
+        by_text_add(&list, "%sexperts", list.used ? ", " : "");
+    by_err_hint(err, "recognised there: %s", list.used ? found : "nothing");
 }
 
 static struct by_decoder_place *place_in_layer(struct by_decoder *d, struct by_decoder_layer *layer,
@@ -235,8 +250,11 @@ int by_decoder_places(struct by_decoder *d, struct baryon_error *err)
         if (put(d, &d->source->weights[i], err))
             return -1;
     for (size_t i = 0; i < d->layers; i++)
-        if (check_attention(d, &d->layer[i], err) || check_feed_forward(d, &d->layer[i], err))
+        if (check_attention(d, &d->layer[i], err) || check_feed_forward(d, &d->layer[i], err)) {
+            if (!err->hint[0])
+                hint_known(&d->layer[i], err);
             return by_err_in(err, "layer %zu", i);
+        }
     if (check_shape(&d->embedding, 0, d->hidden, "embed_tokens", err) ||
         check_norm(&d->norm, d->hidden, "the last norm", err) ||
         check_shape(&d->norm, 1, d->hidden, "the last norm", err))

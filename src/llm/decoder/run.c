@@ -92,10 +92,7 @@ int by_decoder_begin(struct by_decoder_run *run, const struct by_decoder *decode
 {
     *run = (struct by_decoder_run){
         .decoder = decoder, .pool = pool, .windows = windows, .length = length};
-    for (size_t i = 0; i < decoder->layers; i++) {
-        const size_t floats = by_decoder_layer_floats(decoder, &decoder->layer[i]);
-        run->capacity = floats > run->capacity ? floats : run->capacity;
-    }
+    run->capacity = by_decoder_most_floats(decoder);
     run->states = keep(run, decoder->hidden, err);
     return run->states ? embed(run, ids, err) : -1;
 }
@@ -231,9 +228,9 @@ int by_decoder_enter(struct by_decoder_run *run, size_t layer,
 int by_decoder_finish(struct by_decoder_run *run, struct baryon_error *err)
 {
     const struct by_decoder *d = run->decoder;
-    by_free(run->loaded.values);
+    by_decoder_free(run, run->loaded.values);
     run->loaded.values = NULL;
-    run->head = by_alloc(d->vocab * d->hidden, sizeof *run->head, err);
+    run->head = by_decoder_room(run, d->vocab * d->hidden, err);
     run->norm = run->head ? by_alloc(d->hidden, sizeof *run->norm, err) : NULL;
     return run->norm && !by_decoder_read(run, d->head.weight, run->head, err) &&
                    !by_decoder_read(run, d->norm.weight, run->norm, err)
@@ -258,9 +255,14 @@ int by_decoder_logits(const struct by_decoder_run *run, size_t window, size_t fi
         by_free(in);
         return by_err_in(err, "%s", d->head.weight->layer);
     }
-    blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)count, (int)d->vocab,
-                (int)d->hidden, 1, in, (int)d->hidden, run->head, (int)d->hidden, 0, logits,
-                (int)d->vocab);
+    by_decoder_product(blas, run->loaded.spill,
+                       &(struct by_decoder_product){.weight = run->head,
+                                                    .in = in,
+                                                    .out = logits,
+                                                    .rows = d->vocab,
+                                                    .columns = d->hidden,
+                                                    .tokens = count,
+                                                    .stride = d->vocab});
     const float cap = (float)d->logit_cap;
     for (size_t i = 0; cap > 0 && i < count * d->vocab; i++)
         logits[i] = cap * tanhf(logits[i] / cap);
@@ -275,10 +277,11 @@ void by_decoder_end(struct by_decoder_run *run)
         by_free(run->inputs);
     }
     by_spill_close(&run->spill);
-    by_free(run->loaded.values);
+    by_decoder_free(run, run->loaded.values);
+    by_decoder_free(run, run->head);
+    by_spill_close(&run->weights);
     by_free(run->loaded.experts);
     by_free(run->chosen);
-    by_free(run->head);
     by_free(run->norm);
     *run = (struct by_decoder_run){0};
 }

@@ -192,7 +192,7 @@ int by_llm_group_open(struct by_llm_group *group, struct by_pool *pool, struct b
                : 0;
 }
 
-static size_t rows_at_once(const struct by_llm_solver *solver, size_t rows, size_t columns)
+size_t by_llm_rows_at_once(const struct by_llm_solver *solver, size_t rows, size_t columns)
 {
     const size_t some = CHUNK_VALUES / columns / BY_LLM_ROWS_AT_ONCE * BY_LLM_ROWS_AT_ONCE;
     if (solver->method->feeds_back || some >= rows)
@@ -202,12 +202,12 @@ static size_t rows_at_once(const struct by_llm_solver *solver, size_t rows, size
 
 size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear)
 {
-    return rows_at_once(group->solver, group->linears[linear].rows, group->inputs->columns);
+    return by_llm_rows_at_once(group->solver, group->linears[linear].rows, group->inputs->columns);
 }
 
 uint64_t by_llm_solving_bytes(const struct by_llm_solver *solver, size_t rows, size_t columns)
 {
-    const uint64_t values = (uint64_t)rows_at_once(solver, rows, columns) * columns;
+    const uint64_t values = (uint64_t)by_llm_rows_at_once(solver, rows, columns) * columns;
     return 16 * values + (solver->method->feeds_back ? sizeof(float) * columns * columns : 0);
 }
 

@@ -42,6 +42,8 @@ int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t f
 /* Rows of a linear that are best solved at once: all of them where a method works on the whole
  * matrix first, else as many as keep memory low. */
 size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear);
+/* The same where it is not known yet which linears share. */
+size_t by_llm_rows_at_once(const struct by_llm_solver *solver, size_t rows, size_t columns);
 /* Bytes that solving a linear takes beside its weights and the inputs' matrices, about. */
 uint64_t by_llm_solving_bytes(const struct by_llm_solver *solver, size_t rows, size_t columns);
 void by_llm_group_close(struct by_llm_group *group);

@@ -87,21 +87,33 @@ static void put_weight_figure(const struct by_doc_node *root, struct by_str *htm
     close_figure(html);
 }
 
-static void put_divergence_figure(const struct by_doc_node *root, struct by_str *html)
+/* What has the divergence: what a search has chosen, or the evaluation itself. */
+static const struct by_doc_node *measured(const struct by_doc_node *root)
 {
     const struct by_doc_node *chosen = by_report_filled(root, "chosen");
+    return chosen ? chosen : root;
+}
+
+/* After a note. */
+static void put_error(double error, struct by_str *html)
+{
+    if (isnan(error))
+        return;
+    by_str_puts(html, ", \u00b1\u00a0");
+    by_html_number(html, error);
+}
+
+static void put_divergence_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    const struct by_doc_node *chosen = measured(root);
     const struct by_doc_node *uniform = by_report_filled(root, "uniform");
-    const double error = by_report_number(chosen, "kl_error");
     if (isnan(by_report_number(chosen, "kl")))
         return;
     open_figure(html, "KL divergence");
     by_html_number(html, by_report_number(chosen, "kl"));
     put_note(html);
     by_str_puts(html, "nats a token");
-    if (!isnan(error)) {
-        by_str_puts(html, ", \u00b1\u00a0");
-        by_html_number(html, error);
-    }
+    put_error(by_report_number(chosen, "kl_error"), html);
     if (uniform) {
         by_str_puts(html, "; ");
         by_html_number(html, by_report_number(uniform, "kl"));
@@ -111,19 +123,39 @@ static void put_divergence_figure(const struct by_doc_node *root, struct by_str 
     close_figure(html);
 }
 
+static void put_agreement_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    const double error = by_report_number(root, "same_top_error");
+    if (isnan(by_report_number(root, "same_top")))
+        return;
+    open_figure(html, "Same likeliest token");
+    by_html_share(html, by_report_number(root, "same_top"));
+    put_note(html);
+    by_str_puts(html, "of tokens");
+    if (!isnan(error)) {
+        by_str_puts(html, ", \u00b1\u00a0");
+        by_html_share(html, error);
+    }
+    end_texts(html);
+    close_figure(html);
+}
+
 static void put_perplexity_figure(const struct by_doc_node *root, struct by_str *html)
 {
-    const struct by_doc_node *chosen = by_report_filled(root, "chosen");
+    const struct by_doc_node *chosen = measured(root);
     const double reference = by_report_number(root, "reference_perplexity");
     if (isnan(by_report_number(chosen, "perplexity")))
         return;
     open_figure(html, "Perplexity");
     by_html_number(html, by_report_number(chosen, "perplexity"));
+    put_note(html);
     if (!isnan(reference)) {
-        put_note(html);
-        by_str_puts(html, "the float model ");
+        by_str_puts(html, by_report_filled(root, "chosen") ? "the float model " : "the reference ");
         by_html_number(html, reference);
+    } else {
+        by_str_puts(html, "e to the mean loss");
     }
+    put_error(by_report_number(chosen, "perplexity_error"), html);
     end_texts(html);
     close_figure(html);
 }
@@ -286,8 +318,9 @@ static void put_badges(const char *goal, const struct by_doc_node *goals, struct
 static void put_figures(const struct by_doc_node *root, struct by_str *html)
 {
     static void (*const figures[])(const struct by_doc_node *, struct by_str *) = {
-        put_quality_figure,    put_bits_figure, put_weight_figure,  put_divergence_figure,
-        put_perplexity_figure, put_size_figure, put_samples_figure, put_time_figure,
+        put_quality_figure,    put_bits_figure,      put_weight_figure,
+        put_divergence_figure, put_agreement_figure, put_perplexity_figure,
+        put_size_figure,       put_samples_figure,   put_time_figure,
     };
     size_t before = html->size, open;
     by_str_puts(html, "<ul class=\"figures\">\n");

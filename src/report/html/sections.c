@@ -10,6 +10,7 @@ static const struct by_section rows[] = {
     {"table", "Tensors and layers", by_has_table, by_section_table},
     {"decoder", "Along the layers", by_has_decoder, by_section_decoder},
     {"linears", "Weights", by_has_linears, by_section_linears},
+    {"windows", "Windows", by_has_windows, by_section_windows},
     {"samples", "Samples", by_has_examples, by_section_examples},
     {"work", "What was quantized", by_has_work, by_section_work},
     {"costs", "Time and memory", by_has_costs, by_section_costs},

@@ -39,6 +39,9 @@ bool by_has_decoder(const struct by_doc_node *root);
 void by_section_decoder(const struct by_doc_node *root, struct by_str *html);
 bool by_has_linears(const struct by_doc_node *root);
 void by_section_linears(const struct by_doc_node *root, struct by_str *html);
+/* Of texts that a language model was evaluated on. */
+bool by_has_windows(const struct by_doc_node *root);
+void by_section_windows(const struct by_doc_node *root, struct by_str *html);
 bool by_has_examples(const struct by_doc_node *root);
 void by_section_examples(const struct by_doc_node *root, struct by_str *html);
 bool by_has_work(const struct by_doc_node *root);
