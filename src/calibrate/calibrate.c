@@ -4,6 +4,7 @@
 #include "calibrate/calibrate_internal.h"
 #include "calibrate/key.h"
 #include "calibrate/size.h"
+#include "calibrate/store.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -219,15 +220,69 @@ int by_calibrate_clean(const char *checkpoint, struct baryon_error *err)
     return by_keep_remove(checkpoint, 0, err);
 }
 
-int by_calibrate(struct by_stats **stats, struct baryon_model *model, const char *data,
-                 const struct by_calibrate_options *options, struct by_calibrate_report *report,
-                 struct baryon_error *err)
+static int run_calibration(struct by_stats **stats, struct baryon_model *model, const char *data,
+                           const struct by_calibrate_options *options,
+                           struct by_calibrate_report *report, struct baryon_error *err)
 {
     struct by_calibration *calibration;
-    *stats = NULL;
     if (by_calibration_open(&calibration, model, data, options, err) < 0)
         return -1;
     int status = by_calibration_run(calibration, stats, report, err);
     by_calibration_close(calibration);
     return status;
+}
+
+static bool uses_store(const struct by_calibrate_options *options)
+{
+    return options->store && !options->moments && !options->checkpoint && !options->shards;
+}
+
+static int find_store_key(struct by_store_key *key, struct baryon_model *model,
+                          const struct by_calibrate_options *options, struct baryon_error *err)
+{
+    struct by_calibrate_plan plan = {.targets = NULL};
+    int status = by_calibrate_plan_make(&plan, model->graph, options, err);
+    if (status == 0)
+        status = by_stats_store_key(key, model, &plan, options, err);
+    by_calibrate_plan_release(&plan);
+    return status;
+}
+
+/* What was begun is a part of what the store has. */
+static void drop_begun(const struct by_calibrate_options *options)
+{
+    if (!options->begun)
+        return;
+    by_stats_close(*options->begun);
+    *options->begun = NULL;
+}
+
+static int calibrate_once(struct by_stats **stats, struct baryon_model *model, const char *data,
+                          const struct by_calibrate_options *options,
+                          struct by_calibrate_report *report, struct baryon_error *err)
+{
+    struct by_store_key key;
+    struct by_calibrate_report own = {0};
+    if (find_store_key(&key, model, options, err) < 0 ||
+        by_stats_store_take(options->store, &key, stats, options->part, report, err) < 0)
+        return -1;
+    if (*stats) {
+        drop_begun(options);
+        return 0;
+    }
+    if (run_calibration(stats, model, data, options, &own, err) < 0)
+        return -1;
+    if (report)
+        *report = own;
+    return by_stats_store_keep(options->store, &key, *stats, options->part ? *options->part : NULL,
+                               &own, err);
+}
+
+int by_calibrate(struct by_stats **stats, struct baryon_model *model, const char *data,
+                 const struct by_calibrate_options *options, struct by_calibrate_report *report,
+                 struct baryon_error *err)
+{
+    *stats = NULL;
+    return uses_store(options) ? calibrate_once(stats, model, data, options, report, err)
+                               : run_calibration(stats, model, data, options, report, err);
 }

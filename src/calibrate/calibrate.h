@@ -14,6 +14,8 @@
 #include "input/input.h"
 #include "stats/stats.h"
 
+struct by_stats_store;
+
 #define BY_CALIBRATE_MEMORY (UINT64_C(1) << 30) /* the default of max_memory */
 
 struct by_calibrate_progress {
@@ -58,6 +60,10 @@ struct by_calibrate_options {
      * wanted. */
     struct by_stats **part;
     uint64_t aside;
+    /* What earlier calibrations of the same samples gathered, which is taken from there, and what
+     * this one does, which goes there; without moments, shards and checkpoints (calibrate/store.h).
+     * NULL: none. */
+    struct by_stats_store *store;
     /* Called when a stage begins and after every sample, in their order, and asked whether to stop:
      * true ends with BARYON_ERR_CANCELLED after the samples in hand were finished and the
      * checkpoint was written. May be NULL. */

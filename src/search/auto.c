@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/thread.h"
+#include "calibrate/store.h"
 #include "onnx/load.h"
 #include "quantize/refuse.h"
 
@@ -162,7 +163,8 @@ static int open_search(struct by_auto_work *work, struct baryon_model *model,
         take_source(work, err) < 0 || take_command(work, err) < 0 ||
         refuse_quantized(model, err) < 0)
         return -1;
-    if (by_frame_take(&work->out->frame, model, err) < 0 || open_samples(work, model, err) < 0)
+    if (by_frame_take(&work->out->frame, model, err) < 0 || open_samples(work, model, err) < 0 ||
+        by_stats_store_open(&work->base.store, work->base.memory / 4, err) < 0)
         return -1;
     return by_auto_known_open(work, model, err);
 }
@@ -240,6 +242,7 @@ static void close_work(struct by_auto_work *work)
     by_auto_samples_close(work->samples);
     by_model_free(work->model);
     by_pool_close(work->pool);
+    by_stats_store_close(work->base.store);
     by_str_release(&work->head);
 }
 

@@ -67,6 +67,7 @@ static int take_options(struct by_auto_candidate *candidate, const struct by_aut
     if (options->recipe->rounding != BY_ROUNDING_NEAREST)
         options->checkpoint = base->solved;
     options->calibrate.model = options->calibrate.data = "";
+    options->store = base->store;
     options->calibrate.progress = base->progress;
     options->calibrate.context = base->context;
     return 0;

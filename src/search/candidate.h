@@ -17,6 +17,7 @@ struct by_auto_base {
     const struct by_input_callback *samples;   /* those that calibrate; NULL: as the config says */
     const char *folder;                        /* for temporary files */
     const char *solved; /* path where solved layers of the last config are kept; NULL: nowhere */
+    struct by_stats_store *store; /* statistics of earlier candidates */
     uint64_t memory;
     bool (*progress)(void *context, const struct by_calibrate_progress *progress);
     void *context;

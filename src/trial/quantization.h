@@ -22,6 +22,8 @@ struct by_quantize_options {
         calibrate;          /* of samples, session, progress; not what is looked at */
     const char *folder;     /* for temporary files; NULL: the system's */
     const char *checkpoint; /* of solved layers, taken up by the same run; NULL: none */
+    /* Statistics of other quantizations with the same samples, for calibrate.store; NULL: none. */
+    struct by_stats_store *store;
     /* What chooses q->recipe.factors, by a layer above (search/ranges.h); NULL: nothing. Parameters
      * are found again where they are on then. */
     int (*choose_ranges)(struct by_quantization *q, struct baryon_error *err);

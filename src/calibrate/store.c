@@ -1,0 +1,132 @@
+/* Keeps statistics as bytes of their file, which copies are read from. */
+#include "calibrate/store.h"
+
+#include "calibrate/key.h"
+
+struct stored {
+    struct stored *next;
+    struct by_store_key key;
+    struct by_str stats, part;
+    struct by_calibrate_report report;
+};
+
+struct by_stats_store {
+    struct stored *first;
+    uint64_t bytes, room;
+};
+
+int by_stats_store_open(struct by_stats_store **store, uint64_t room, struct baryon_error *err)
+{
+    *store = by_alloc_zero(1, sizeof **store, err);
+    if (!*store)
+        return -1;
+    (*store)->room = room;
+    return 0;
+}
+
+static void release_stored(struct stored *stored)
+{
+    by_str_release(&stored->stats);
+    by_str_release(&stored->part);
+    by_free(stored);
+}
+
+void by_stats_store_close(struct by_stats_store *store)
+{
+    if (!store)
+        return;
+    for (struct stored *at = store->first, *next; at; at = next) {
+        next = at->next;
+        release_stored(at);
+    }
+    by_free(store);
+}
+
+int by_stats_store_key(struct by_store_key *key, struct baryon_model *model,
+                       const struct by_calibrate_plan *plan,
+                       const struct by_calibrate_options *options, struct baryon_error *err)
+{
+    key->aside = options->part ? options->aside : 0;
+    return by_calibrate_key_alone(&key->stats, model, plan, options, err);
+}
+
+static bool same_key(const struct by_store_key *one, const struct by_store_key *other)
+{
+    return by_hash128_equal(one->stats.model, other->stats.model) &&
+           by_hash128_equal(one->stats.settings, other->stats.settings) &&
+           one->aside == other->aside;
+}
+
+/* Nothing is taken out before the store is closed, so what is found stays. */
+static struct stored *find(struct by_stats_store *store, const struct by_store_key *key)
+{
+    struct stored *at = store->first;
+    while (at && !same_key(&at->key, key))
+        at = at->next;
+    return at;
+}
+
+static int copy_out(const struct by_str *bytes, struct by_stats **stats, struct baryon_error *err)
+{
+    *stats = NULL;
+    return bytes->size ? by_stats_load_bytes(stats, bytes->text, bytes->size,
+                                             "statistics of an earlier step", err)
+                       : 0;
+}
+
+int by_stats_store_take(struct by_stats_store *store, const struct by_store_key *key,
+                        struct by_stats **stats, struct by_stats **part,
+                        struct by_calibrate_report *report, struct baryon_error *err)
+{
+    const struct stored *found = find(store, key);
+    *stats = NULL;
+    if (!found)
+        return 0;
+    if (copy_out(&found->stats, stats, err) < 0)
+        return -1;
+    if (part && copy_out(&found->part, part, err) < 0) {
+        by_stats_close(*stats);
+        *stats = NULL;
+        return -1;
+    }
+    if (report)
+        *report = found->report;
+    return 0;
+}
+
+static int copy_in(struct stored *stored, const struct by_stats *stats, const struct by_stats *part,
+                   struct baryon_error *err)
+{
+    return by_stats_save_bytes(stats, &stored->stats, err) < 0 ||
+                   (part && by_stats_save_bytes(part, &stored->part, err) < 0)
+               ? -1
+               : 0;
+}
+
+int by_stats_store_keep(struct by_stats_store *store, const struct by_store_key *key,
+                        const struct by_stats *stats, const struct by_stats *part,
+                        const struct by_calibrate_report *report, struct baryon_error *err)
+{
+    struct stored *stored = by_alloc_zero(1, sizeof *stored, err);
+    if (!stored)
+        return -1;
+    stored->key = *key;
+    stored->report = *report;
+    stored->report.seconds = stored->report.model_seconds = 0;
+    by_str_init(&stored->stats);
+    by_str_init(&stored->part);
+    if (copy_in(stored, stats, part, err) < 0) {
+        release_stored(stored);
+        return -1;
+    }
+    const uint64_t bytes = (uint64_t)stored->stats.size + stored->part.size;
+    const bool fits = bytes <= store->room - store->bytes;
+    if (fits) {
+        store->bytes += bytes;
+        stored->next = store->first;
+        store->first = stored;
+    }
+    if (!fits)
+        release_stored(stored);
+    return 0;
+}
