@@ -198,7 +198,7 @@ def with_activations(score):
             case = Case(score, folder, f"{kind} {what} {opset}")
             save(case.model, opset)
             np.save(f"{folder}/data.npy", np.concatenate(smooth([1, 4, 9, 9])))
-            given = [*more, "-w", kind, "--cle", "off", "--smooth", "off", "--split-outliers", "off", "--weight-method", "minmax", "--data", f"{folder}/data.npy"]
+            given = [*more, "-w", kind, "--cle", "off", "--smooth", "off", "--split-outliers", "off", "--weight-method", "minmax", "--weight-rows-auto=false", "--data", f"{folder}/data.npy"]
             if case.quantize(*given):
                 case.integers(kind, opset, domain, alone=False)
                 case.runs()

@@ -211,8 +211,8 @@ def tensors_are_counted(folder):
 
 def clipped_weights(folder):
     job = Job(folder, coarse(100), np.ones(1024, np.float32))
-    clipped, said, _ = job.quantize("clipped", "-p", "A8W8", "--wide-auto=false")
-    whole, silent, _ = job.quantize("whole", "-p", "A8W8", "--wide-auto=false", "--weight-method", "minmax")
+    clipped, said, _ = job.quantize("clipped", "-p", "A8W8", "--wide-auto=false", "--weight-rows-auto=false")
+    whole, silent, _ = job.quantize("whole", "-p", "A8W8", "--wide-auto=false", "--weight-rows-auto=false", "--weight-method", "minmax")
     scale = {}
     for name, path in (("clipped", clipped), ("whole", whole)):
         graph = onnx.load(path).graph
