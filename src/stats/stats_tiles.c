@@ -181,6 +181,10 @@ static int read_tiles(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
+/* What rounding sums of thousands of rows to floats may leave below zero of a column that hardly
+ * varies, as a share of its mean's square: MobileNetV2 has 2e-6. */
+#define BELOW_ZERO 1e-4
+
 /* No rows have squares below zero, nor sums beyond floats: rows of such magnitudes are left out. */
 static int check_gram(const struct reading *reading, struct baryon_error *err)
 {
@@ -188,7 +192,7 @@ static int check_gram(const struct reading *reading, struct baryon_error *err)
     bool good = true;
     char quoted[BY_QUOTE_MAX];
     for (size_t i = 0; i < columns; i++) {
-        const double least = reading->mean ? -1e-6 * reading->mean[i] * reading->mean[i] : 0;
+        const double least = reading->mean ? -BELOW_ZERO * reading->mean[i] * reading->mean[i] : 0;
         good &= (double)reading->gram[i * columns + i] >= least;
     }
     for (size_t i = 0; good && i < columns * columns; i++)
