@@ -33,7 +33,7 @@ GROUPS = {
                       "descent": DESCENT, "smooth+descent": (*DESCENT, "--smooth", "auto")},
              {"nearest": "rtn", "smooth": "smoothquant", "smooth, half": "smoothquant-0.5"}),
     "fp8": ("fp8", {"nearest": RTN, "descent": DESCENT}, {"nearest": "rtn"}),
-    "mxfp4": ("mxfp4", {"nearest": RTN, "descent": DESCENT}, {"nearest": "rtn"}),
+    "mxfp4": ("mxfp4", {"nearest": (), "descent": DESCENT}, {"nearest": "rtn"}),
     "mxfp4 weights": ("mxfp4_weight_only", {"nearest": (), "descent": DESCENT}, {"nearest": "rtn", "gptq": "gptq"}),
     "nvfp4": ("nvfp4", {"nearest": RTN, "descent": DESCENT}, {"nearest": "rtn"}),
 }  # fmt: skip

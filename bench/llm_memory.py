@@ -3,7 +3,7 @@
     bench/llm_memory.py [--work FOLDER] [--baryon PROGRAM] [--layers 2] [--windows 2] [--method descent] [LIMIT ...]
 
 Makes a decoder of random bf16 weights (hidden size 4,096, 11,008 inside, 32 heads) and rounds it to int4 in groups of 64 on
-random ids, without a limit and with each LIMIT (such as 3GB); `least` is what the refusal of 1 MB names. Prints the greatest
+random ids, with each LIMIT: `none`, a size such as 3GB, or `least`, which is what the refusal of 1 MB names. Prints the greatest
 part of the process that lies in no file (RssAnon), what the formula says, and processor seconds. Descent goes through columns
 once: that changes no memory. Weights are random, so that nothing is said of accuracy.
 """
@@ -65,12 +65,13 @@ def make(folder, layers):
 
 
 def formula(windows, method):
-    """Bytes: weights of gate and up, both streams, matrices of down's input, rows that are solved."""
+    """Bytes: weights of gate and up, both streams, matrices of down's input, rows that are solved, the layer as it is stored."""
     tokens, streams = windows * LENGTH, 1 if method == "gptq" else 2
     held = windows >= 4
     kinds = 2 + 2 * held + (streams == 2)
     rows = 16 * HIDDEN * INNER if method == "gptq" else 100e6
-    return 4 * 2 * HIDDEN * INNER + 4 * streams * tokens * (HIDDEN + INNER) + 4 * kinds * INNER**2 + rows
+    stored = 4.25 / 8 * sum(a * b for a, b in SHAPES.values())
+    return 2 * stored + 4 * 2 * HIDDEN * INNER + 4 * streams * tokens * (HIDDEN + INNER) + 4 * kinds * INNER**2 + rows
 
 
 def watched(command):
@@ -90,7 +91,7 @@ def watched(command):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("limits", nargs="*")
+    parser.add_argument("limits", nargs="*", help="none, least, or sizes; none and least")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/bench/llm"))
     parser.add_argument("--baryon", type=pathlib.Path, default=pathlib.Path("build/baryon"))
     parser.add_argument("--layers", type=int, default=2)
@@ -104,11 +105,11 @@ def main():
                "--length", LENGTH, "--windows", given.windows, "--method", given.method]  # fmt: skip
     command += ["--sweeps", 1, "--scale-fits", 0] if given.method == "descent" else []
     print("| limit | most in no file, MB | formula, MB | processor s |\n|---|---|---|---|")
-    for limit in ("none", *given.limits):
+    for limit in given.limits or ("none", "least"):
+        shutil.rmtree(out, ignore_errors=True)
         if limit == "least":
             said = watched(list(map(str, [*command, "--max-memory", "1MB"])))[1]
             limit = re.search(r"--max-memory (\d+MB)$", said.strip())[1]
-        shutil.rmtree(out, ignore_errors=True)
         more = [] if limit == "none" else ["--max-memory", limit]
         status, said, most, seconds = watched(list(map(str, [*command, *more])))
         told = f"{most / 1e6:.0f}" if status == 0 else f"refused: {said.strip()}"

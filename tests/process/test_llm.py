@@ -133,6 +133,31 @@ class Disk(Model):
         self.assertEqual(self.contents("disk/out"), wanted)
 
 
+@test_disk.mounts
+class DiskOnTexts(Model):
+    def test_full_disk(self):
+        """Full in different layers: what was solved is taken again, with more threads and with a stream in a file too."""
+        ids = llm_weights.np.arange(640) * 7919 % 31 % 13
+        llm_weights.np.save(self.folder / "ids.npy", ids.astype(llm_weights.np.uint16))
+        words = (*OPTIONS, "--text", "ids.npy", "--length", "16", "--windows", "4", "-q")
+        done = process.run("llm", "quantize", "model", "-o", "whole", *words, cwd=self.folder)
+        self.assertEqual(done.status, 0, done.err)
+        disk = self.folder / "disk"
+        disk.mkdir()
+        for size, more in (("48k", ()), ("112k", ("--threads", "2")), ("176k", ("--stream", "spill"))):
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", disk], check=True)
+            self.addCleanup(subprocess.run, ["umount", "--lazy", disk], check=False, stderr=subprocess.DEVNULL)
+            done = process.run("llm", "quantize", "model", "-o", "disk/out", *words, *more, cwd=self.folder)
+            self.assertNotEqual(done.status, 0, size)
+            self.assertIn(b"space", done.err)
+            self.assertFalse((disk / "out").exists())
+            subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
+            done = process.run("llm", "quantize", "model", "-o", "disk/out", *words, *more, cwd=self.folder)
+            self.assertEqual(done.status, 0, done.err)
+            self.assertEqual(self.contents("disk/out"), self.contents("whole"))
+            subprocess.run(["umount", "--lazy", disk], check=True)
+
+
 class GgufRuns(Model):
     """One file, and parts of at most 60 kB."""
 
