@@ -58,7 +58,7 @@ static bool same_key(const struct by_store_key *one, const struct by_store_key *
 }
 
 /* Nothing is taken out before the store is closed, so what is found stays. */
-static struct stored *find(struct by_stats_store *store, const struct by_store_key *key)
+static struct stored *find_stored(struct by_stats_store *store, const struct by_store_key *key)
 {
     struct stored *at = store->first;
     while (at && !same_key(&at->key, key))
@@ -78,7 +78,7 @@ int by_stats_store_take(struct by_stats_store *store, const struct by_store_key 
                         struct by_stats **stats, struct by_stats **part,
                         struct by_calibrate_report *report, struct baryon_error *err)
 {
-    const struct stored *found = find(store, key);
+    const struct stored *found = find_stored(store, key);
     *stats = NULL;
     if (!found)
         return 0;
