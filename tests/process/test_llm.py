@@ -216,8 +216,8 @@ class Gguf(GgufRuns):
     def test_other_options_and_sources(self):
         """Nothing of a killed run gets into the result of another one."""
         for change in ("type", "parts", "weights"):
-            self.clear()
             self.killed(1)
+            self.clear()  # it may have been done before
             options = ("--type", "q4_0") if change == "type" else self.LAYOUTS[1] if change == "parts" else ()
             if change == "weights":
                 weights = self.folder / "model/model.safetensors"
