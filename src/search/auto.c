@@ -164,8 +164,9 @@ static int open_search(struct by_auto_work *work, struct baryon_model *model,
         refuse_quantized(model, err) < 0)
         return -1;
     if (by_frame_take(&work->out->frame, model, err) < 0 || open_samples(work, model, err) < 0 ||
-        by_stats_store_open(&work->base.store, work->base.memory / 4, err) < 0)
+        by_stats_store_open(&work->out->store, work->base.memory / 4, err) < 0)
         return -1;
+    work->base.store = work->out->store;
     return by_auto_known_open(work, model, err);
 }
 
@@ -242,7 +243,6 @@ static void close_work(struct by_auto_work *work)
     by_auto_samples_close(work->samples);
     by_model_free(work->model);
     by_pool_close(work->pool);
-    by_stats_store_close(work->base.store);
     by_str_release(&work->head);
 }
 
@@ -286,6 +286,7 @@ void by_auto_close(struct by_auto *search)
     if (!search)
         return;
     by_auto_final_close(search->final);
+    by_stats_store_close(search->store);
     by_model_free(search->model);
     by_frame_release(&search->frame);
     by_arena_release(&search->arena);

@@ -105,9 +105,10 @@ struct by_auto {
     size_t *frontier;    /* places of points, least cost first */
     size_t frontier_count;
     double seconds;
-    struct by_frame frame;       /* of the float model, whose payloads the best one shares */
-    struct baryon_model *model;  /* the best one, quantized */
-    struct by_auto_final *final; /* the same on its way; NULL: nobody listened */
+    struct by_frame frame;        /* of the float model, whose payloads the best one shares */
+    struct baryon_model *model;   /* the best one, quantized */
+    struct by_auto_final *final;  /* the same on its way; NULL: nobody listened */
+    struct by_stats_store *store; /* of its statistics and those of candidates */
 };
 
 /* What cannot be is refused, without opening anything. */
