@@ -56,9 +56,7 @@ static int save_report(const struct job *job, struct baryon_error *err)
         return 0;
     by_str_init(&text);
     write_result(&text, job);
-    int status = by_str_error(&text, err);
-    if (!status)
-        status = by_report_write(job->settings->report, &text, 0, err);
+    const int status = by_report_write(job->settings->report, &text, 0, err);
     by_str_release(&text);
     return status;
 }

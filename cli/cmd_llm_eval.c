@@ -57,8 +57,7 @@ static int save_report(struct by_cli *cli, const struct by_llm_evaluation *resul
     by_str_init(&repeat);
     by_llm_say_repeat(cli, &repeat);
     by_llm_evaluation_json(result, options, by_str_text(&repeat), &text);
-    const int status =
-        by_str_error(&text, err) || by_report_write(options->report, &text, 0, err) ? -1 : 0;
+    const int status = by_report_write(options->report, &text, 0, err);
     by_str_release(&repeat);
     by_str_release(&text);
     return status;

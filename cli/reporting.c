@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cli/places.h"
 #include "cli/term.h"
+#include "report/html/html.h"
 
 #include <string.h>
 
@@ -164,8 +165,8 @@ int by_reporting_save(struct by_reporting *reporting, struct baryon_error *err)
     by_examples_json(&reporting->examples, json);
     put_notices(reporting);
     by_report_end(json);
-    return by_report_save(reporting->path, &reporting->text,
-                          reporting->force ? 0 : BY_WRITER_EXCLUSIVE, err);
+    return by_report_write(reporting->path, &reporting->text,
+                           reporting->force ? 0 : BY_WRITER_EXCLUSIVE, err);
 }
 
 /* --- The option --- */

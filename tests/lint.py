@@ -67,7 +67,7 @@ LAYERS = {
     "settings": "base ir engine input calib llm llm/auto llm/export config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
-    "report": "base array ir report/html input stats quant metric trial sensitivity evaluate quality settings/recipe",
+    "report": "base array ir input stats quant metric trial sensitivity evaluate quality settings/recipe",
     "search": "base ir onnx engine input dtype stats pass calib quant preset config calibrate trial"
     " quantize evaluate settings settings/recipe",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"

@@ -237,17 +237,6 @@ static bool uses_store(const struct by_calibrate_options *options)
     return options->store && !options->moments && !options->checkpoint && !options->shards;
 }
 
-static int find_store_key(struct by_store_key *key, struct baryon_model *model,
-                          const struct by_calibrate_options *options, struct baryon_error *err)
-{
-    struct by_calibrate_plan plan = {.targets = NULL};
-    int status = by_calibrate_plan_make(&plan, model->graph, options, err);
-    if (status == 0)
-        status = by_stats_store_key(key, model, &plan, options, err);
-    by_calibrate_plan_release(&plan);
-    return status;
-}
-
 /* What was begun is a part of what the store has. */
 static void drop_begun(const struct by_calibrate_options *options)
 {
@@ -261,9 +250,9 @@ static int calibrate_once(struct by_stats **stats, struct baryon_model *model, c
                           const struct by_calibrate_options *options,
                           struct by_calibrate_report *report, struct baryon_error *err)
 {
-    struct by_store_key key;
+    struct by_store_key key = {.aside = options->part ? options->aside : 0};
     struct by_calibrate_report own = {0};
-    if (find_store_key(&key, model, options, err) < 0 ||
+    if (by_calibrate_key_alone(&key.stats, model, options, err) < 0 ||
         by_stats_store_take(options->store, &key, stats, options->part, report, err) < 0)
         return -1;
     if (*stats) {

@@ -33,9 +33,10 @@ static void add_settings(struct by_hasher *hasher, const struct by_calibrate_pla
     }
 }
 
-int by_calibrate_key_alone(struct by_stats_key *key, struct baryon_model *model,
-                           const struct by_calibrate_plan *plan,
-                           const struct by_calibrate_options *options, struct baryon_error *err)
+/* All but the hash of the samples. */
+static int start_key(struct by_stats_key *key, struct baryon_model *model,
+                     const struct by_calibrate_plan *plan,
+                     const struct by_calibrate_options *options, struct baryon_error *err)
 {
     struct by_hasher *hasher;
     *key = (struct by_stats_key){0};
@@ -52,12 +53,22 @@ int by_calibrate_key(struct by_stats_key *key, struct baryon_model *model,
                      const struct by_calibrate_options *options, struct baryon_error *err)
 {
     struct by_hasher *hasher;
-    if (by_calibrate_key_alone(key, model, plan, options, err) < 0 ||
-        by_hasher_open(&hasher, err) < 0)
+    if (start_key(key, model, plan, options, err) < 0 || by_hasher_open(&hasher, err) < 0)
         return -1;
     const int status = by_input_identify(input, hasher, err);
     key->data = by_hasher_value(hasher);
     by_hasher_close(hasher);
+    return status;
+}
+
+int by_calibrate_key_alone(struct by_stats_key *key, struct baryon_model *model,
+                           const struct by_calibrate_options *options, struct baryon_error *err)
+{
+    struct by_calibrate_plan plan;
+    int status = by_calibrate_plan_make(&plan, model->graph, options, err);
+    if (status == 0)
+        status = start_key(key, model, &plan, options, err);
+    by_calibrate_plan_release(&plan);
     return status;
 }
 

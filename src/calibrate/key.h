@@ -8,13 +8,12 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/plan.h"
 
-/* All but the hash of the samples. */
-int by_calibrate_key_alone(struct by_stats_key *key, struct baryon_model *model,
-                           const struct by_calibrate_plan *plan,
-                           const struct by_calibrate_options *options, struct baryon_error *err);
 int by_calibrate_key(struct by_stats_key *key, struct baryon_model *model,
                      const struct by_calibrate_plan *plan, const struct by_input *input,
                      const struct by_calibrate_options *options, struct baryon_error *err);
+/* All but the hash of the samples, before there is a calibration. */
+int by_calibrate_key_alone(struct by_stats_key *key, struct baryon_model *model,
+                           const struct by_calibrate_options *options, struct baryon_error *err);
 /* "per channel, moments"; for people. Returns buf. */
 const char *by_calibrate_describe(const struct by_calibrate_options *options, char *buf,
                                   size_t size);

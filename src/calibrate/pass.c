@@ -1,8 +1,8 @@
 /* Runs the passes of a calibration and takes up those that a checkpoint has. */
-#include <string.h>
-
 #include "calibrate/calibrate_internal.h"
 #include "calibrate/key.h"
+
+#include <string.h>
 
 static int start_layers(const struct by_calibrate_plan *plan, size_t pass, struct by_stats *stats,
                         struct baryon_error *err)
@@ -64,13 +64,8 @@ int by_calibrate_is_begun(const struct by_stats *begun, struct baryon_model *mod
                           const struct by_calibrate_options *options, bool *is_begun,
                           struct baryon_error *err)
 {
-    struct by_calibrate_plan plan;
     struct by_stats_key key;
-    *is_begun = false;
-    if (by_calibrate_plan_make(&plan, model->graph, options, err) < 0)
-        return -1;
-    const int status = by_calibrate_key_alone(&key, model, &plan, options, err);
-    by_calibrate_plan_release(&plan);
+    const int status = by_calibrate_key_alone(&key, model, options, err);
     *is_begun = status == 0 && is_of_first(begun, &key);
     return status;
 }

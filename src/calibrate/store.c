@@ -1,8 +1,6 @@
 /* Keeps statistics as bytes of their file, which copies are read from. */
 #include "calibrate/store.h"
 
-#include "calibrate/key.h"
-
 struct stored {
     struct stored *next;
     struct by_store_key key;
@@ -40,14 +38,6 @@ void by_stats_store_close(struct by_stats_store *store)
         release_stored(at);
     }
     by_free(store);
-}
-
-int by_stats_store_key(struct by_store_key *key, struct baryon_model *model,
-                       const struct by_calibrate_plan *plan,
-                       const struct by_calibrate_options *options, struct baryon_error *err)
-{
-    key->aside = options->part ? options->aside : 0;
-    return by_calibrate_key_alone(&key->stats, model, plan, options, err);
 }
 
 static bool same_key(const struct by_store_key *one, const struct by_store_key *other)
@@ -120,13 +110,12 @@ int by_stats_store_keep(struct by_stats_store *store, const struct by_store_key 
         return -1;
     }
     const uint64_t bytes = (uint64_t)stored->stats.size + stored->part.size;
-    const bool fits = bytes <= store->room - store->bytes;
-    if (fits) {
-        store->bytes += bytes;
-        stored->next = store->first;
-        store->first = stored;
-    }
-    if (!fits)
+    if (bytes > store->room - store->bytes) {
         release_stored(stored);
+        return 0;
+    }
+    store->bytes += bytes;
+    stored->next = store->first;
+    store->first = stored;
     return 0;
 }

@@ -6,7 +6,6 @@
 #define BY_CALIBRATE_STORE_H
 
 #include "calibrate/calibrate.h"
-#include "calibrate/plan.h"
 
 struct by_stats_store;
 
@@ -18,11 +17,8 @@ void by_stats_store_close(struct by_stats_store *store);
 /* What a calibration of the same samples gives depends on this alone. */
 struct by_store_key {
     struct by_stats_key stats; /* but the data */
-    uint64_t aside;
+    uint64_t aside;            /* of options->part; 0: none is wanted */
 };
-int by_stats_store_key(struct by_store_key *key, struct baryon_model *model,
-                       const struct by_calibrate_plan *plan,
-                       const struct by_calibrate_options *options, struct baryon_error *err);
 /* Copies; *stats NULL: there is nothing. part: NULL: not wanted. */
 int by_stats_store_take(struct by_stats_store *store, const struct by_store_key *key,
                         struct by_stats **stats, struct by_stats **part,

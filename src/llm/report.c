@@ -168,7 +168,7 @@ static void write_report(struct by_json *json, const struct by_llm_plan *plan, c
 int by_llm_report_write(const char *path, struct by_str *text, struct baryon_error *err)
 {
     by_str_puts(text, "\n");
-    return by_str_error(text, err) || by_report_write(path, text, 0, err) ? -1 : 0;
+    return by_report_write(path, text, 0, err);
 }
 
 int by_llm_report(const struct by_llm_plan *plan, const char *in, const char *out,

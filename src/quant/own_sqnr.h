@@ -24,8 +24,8 @@ int by_quant_own_list(const struct by_quant_plan *plan, struct by_stats *stats,
 
 /* Whether a tensor of 8 bits has less than this many dB by itself, by the recipe's list. */
 bool by_quant_is_below(const struct by_recipe *recipe, const char *tensor, double level);
+#define BY_WIDE_ALL 1000 /* as recipe->wide_below: all tensors, whatever they have */
 /* Whether the recipe asks for 16 bits of a tensor that would have 8. */
-#define BY_WIDE_ALL 1000 /* as a level: of all tensors, whatever they have */
 bool by_quant_is_wide(const struct by_recipe *recipe, const char *tensor);
 
 #endif

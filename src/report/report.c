@@ -1,8 +1,6 @@
 /* Writes the beginning, the outcome and the end of a report, and saves it. */
 #include "report/report.h"
 
-#include "base/file.h"
-#include "report/html/html.h"
 #include "report/number.h"
 #include "settings/recipe/recipe.h"
 
@@ -135,12 +133,4 @@ void by_report_end(struct by_json *json)
     }
     by_json_close(json, '}');
     by_str_puts(json->out, "\n");
-}
-
-int by_report_save(const char *path, const struct by_str *json, unsigned flags,
-                   struct baryon_error *err)
-{
-    if (by_str_error(json, err) < 0)
-        return -1;
-    return by_report_write(path, json, flags, err);
 }

@@ -76,9 +76,4 @@ void by_report_say_quality(const struct by_quality *quality,
 /* A command line for a POSIX shell. */
 void by_report_say_command(const char *const *words, size_t count, struct by_str *text);
 
-/* The report in its file: as HTML where the name ends in .html or .htm, else as it is. flags:
- * by_writer's. */
-int by_report_save(const char *path, const struct by_str *json, unsigned flags,
-                   struct baryon_error *err);
-
 #endif

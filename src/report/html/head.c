@@ -95,12 +95,13 @@ static const struct by_doc_node *measured(const struct by_doc_node *root)
 }
 
 /* After a note. */
-static void put_error(double error, struct by_str *html)
+static void put_error(double error, void (*put)(struct by_str *html, double value),
+                      struct by_str *html)
 {
     if (isnan(error))
         return;
     by_str_puts(html, ", \u00b1\u00a0");
-    by_html_number(html, error);
+    put(html, error);
 }
 
 static void put_divergence_figure(const struct by_doc_node *root, struct by_str *html)
@@ -113,7 +114,7 @@ static void put_divergence_figure(const struct by_doc_node *root, struct by_str 
     by_html_number(html, by_report_number(chosen, "kl"));
     put_note(html);
     by_str_puts(html, "nats a token");
-    put_error(by_report_number(chosen, "kl_error"), html);
+    put_error(by_report_number(chosen, "kl_error"), by_html_number, html);
     if (uniform) {
         by_str_puts(html, "; ");
         by_html_number(html, by_report_number(uniform, "kl"));
@@ -125,17 +126,13 @@ static void put_divergence_figure(const struct by_doc_node *root, struct by_str 
 
 static void put_agreement_figure(const struct by_doc_node *root, struct by_str *html)
 {
-    const double error = by_report_number(root, "same_top_error");
     if (isnan(by_report_number(root, "same_top")))
         return;
     open_figure(html, "Same likeliest token");
     by_html_share(html, by_report_number(root, "same_top"));
     put_note(html);
     by_str_puts(html, "of tokens");
-    if (!isnan(error)) {
-        by_str_puts(html, ", \u00b1\u00a0");
-        by_html_share(html, error);
-    }
+    put_error(by_report_number(root, "same_top_error"), by_html_share, html);
     end_texts(html);
     close_figure(html);
 }
@@ -155,7 +152,7 @@ static void put_perplexity_figure(const struct by_doc_node *root, struct by_str 
     } else {
         by_str_puts(html, "e to the mean loss");
     }
-    put_error(by_report_number(chosen, "perplexity_error"), html);
+    put_error(by_report_number(chosen, "perplexity_error"), by_html_number, html);
     end_texts(html);
     close_figure(html);
 }

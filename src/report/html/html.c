@@ -236,6 +236,8 @@ static int save_page(const char *path, const struct by_str *json, unsigned flags
 int by_report_write(const char *path, const struct by_str *json, unsigned flags,
                     struct baryon_error *err)
 {
+    if (by_str_error(json, err) < 0)
+        return -1;
     return is_page(path) ? save_page(path, json, flags, err)
                          : by_write_file(path, by_str_text(json), json->size, flags, err);
 }
