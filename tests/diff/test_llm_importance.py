@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import numpy as np
+from dump import some
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from lib import gguf_file, llm_importance, llm_mixture_models, llm_tokenizer  # noqa: E402
@@ -49,8 +50,8 @@ def check_golden(name, folder):
     llm_mixture_models.write(name, folder / "model")
     llm_tokenizer.write_tokenizer(folder / "model")
     llm_importance.write(name, folder)
-    for form, mixtures in GOLDEN[name].items():
-        for mixture, wanted in mixtures.items():
+    for at, (form, mixtures) in enumerate(GOLDEN[name].items()):
+        for mixture, wanted in some(list(mixtures.items())[at:]):
             done = quantize(folder, f"importance.{form}", "out.gguf", mixture)
             check(f"{name} {form} {mixture}: {done.stderr}", done.returncode == 0)
             if done.returncode == 0:

@@ -37,6 +37,7 @@ WORDS = """Hello wörld naïve é té 日本語テキスト 한국어 한글 म
     "   ", "\ufeff", "\x00", "\x1b", "\u2028", "\u0085",
 ]  # fmt: skip
 rng = random.Random(3)
+LONG = os.environ.get("LONG", "") not in ("", "0")
 
 
 def library():
@@ -47,7 +48,7 @@ def library():
 
 
 def mixed():
-    return "".join(rng.choice(WORDS) + rng.choice(["", " ", "  ", "\n"]) for _ in range(8000))
+    return "".join(rng.choice(WORDS) + rng.choice(["", " ", "  ", "\n"]) for _ in range(8000 if LONG else 3000))
 
 
 def bytes_of_bpe(name, texts):
@@ -205,7 +206,7 @@ def refusals(folder):
 def main():
     texts = library()
     kinds = {
-        "mixed": mixed().encode(), "code": "\n".join(texts)[:200000].encode(),
+        "mixed": mixed().encode(), "code": "\n".join(texts)[: 200000 if LONG else 60000].encode(),
         "broken": rng.randbytes(30000) + mixed().encode()[:20001], "empty": b"", "blank": b" ",
     }  # fmt: skip
     failed = count = 0

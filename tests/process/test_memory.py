@@ -216,7 +216,7 @@ class LanguageModel(process.Case):
 
     def quantize(self, out, *more):
         """Status, messages, the most bytes."""
-        given = ("--scheme", "int4_wo_per_channel", "--text", "text", "--windows", "128", "--threads", "1")
+        given = ("--scheme", "int4_wo_per_channel", "--text", "text", "--windows", "64", "--threads", "1")
         with tempfile.TemporaryFile() as err:
             running = process.start("llm", "quantize", "model", "-o", out, *given, *more, cwd=self.folder, stderr=err)
             most, status = 0, pathlib.Path(f"/proc/{running.pid}/status")
@@ -233,7 +233,7 @@ class LanguageModel(process.Case):
         llm_files.byte_decoder(self.folder / "model", 2**-20, hidden=64, inner=256)
         words = "the quick brown fox jumps over the lazy dog and packs five dozen liquor jugs into a box".split()
         rng = random.Random(3)
-        (self.folder / "text").write_text(" ".join(rng.choice(words) for _ in range(16000)))
+        (self.folder / "text").write_text(" ".join(rng.choice(words) for _ in range(8000)))
         status, said, free = self.quantize("free")
         self.assertEqual(status, 0, said)
         status, said, _ = self.quantize("no", "--max-memory", "1MB")

@@ -100,7 +100,7 @@ class Racing(process.Case):
         writer = threading.Thread(target=write)
         writer.start()
         try:
-            for _ in process.turns(lambda: counts.total() >= ROUNDS * 10 and counts[0]):
+            for _ in process.turns(lambda: counts.total() >= ROUNDS * 4 and counts[0]):
                 words = ("copy", "out/model.onnx", "seen.onnx", "--inline", "--force")
                 done = process.run(*words, cwd=self.folder)
                 self.assertIn(done.status, (0, 3), done.err)

@@ -197,7 +197,7 @@ class Rounding(process.Case):
 
     def test_memory_does_not_grow_with_samples(self):
         model = str((process.MODELS / "ppocr_cls.onnx").resolve())
-        few, many = (32, 512) if process.LONG else (16, 64)
+        few, many = (32, 512) if process.LONG else (8, 40)
         shape = [word for size in ("x:0=1", "x:2=48", "x:3=192") for word in ("--shape", size)]
         peaks = {}
         for count in (few, many):

@@ -59,7 +59,7 @@ FILES = {
 def named_presets():
     """Presets whose rules of hardware are those of a target."""
     for number, name in enumerate(listed("presets")):
-        if not LONG and number % 8 and name not in ("XINT8", "VINT8", "XINT8_ADAROUND"):
+        if not LONG and number % 16 and name not in ("XINT8", "VINT8", "XINT8_ADAROUND"):
             continue
         if baryon.preset(name).get("hardware") == "xint8":
             yield name
