@@ -267,9 +267,10 @@ int by_auto_run(struct by_auto **result, struct baryon_model *model,
     int status = open_search(&work, model, err);
     if (status == 0)
         status = climb(&work, err);
+    const bool hopeless = status == 0 && work.best == BY_AUTO_NO_POINT;
     if (status == 0)
         status = finish_search(&work, err);
-    const bool empty = work.journal && !work.known.count && !out->points.count;
+    const bool empty = work.journal && (hopeless || (!work.known.count && !out->points.count));
     close_work(&work);
     if (status < 0) {
         if (empty) /* there is nothing to go on with */
