@@ -201,15 +201,30 @@ static int read_kept(struct by_auto_samples *samples, struct by_input *input,
 
 /* --- Labels --- */
 
-static size_t rows_of(const struct by_array *array, bool *classes)
+/* classes: 0: it has none. */
+static size_t rows_of(const struct by_array *array, size_t *classes)
 {
-    size_t rows = 0, all;
+    size_t rows = 0;
     struct by_compared pair = {.rank = array->rank, .dims = array->dims};
-    *classes =
-        by_dims_count(pair.dims, pair.rank, &pair.count, NULL) == 0 && by_metric_is_classes(&pair);
-    if (*classes)
-        by_metric_rows(&pair, &rows, &all);
+    *classes = 0;
+    if (by_dims_count(pair.dims, pair.rank, &pair.count, NULL) == 0 && by_metric_is_classes(&pair))
+        by_metric_rows(&pair, &rows, classes);
     return rows;
+}
+
+static int check_labels(const struct by_auto_samples *samples, size_t classes,
+                        struct baryon_error *err)
+{
+    for (size_t i = 0; i < samples->labels.count; i++) {
+        const int64_t label = samples->labels.at[i];
+        if (label >= 0 && (uint64_t)label < classes)
+            continue;
+        by_fail(err, BARYON_ERR_INPUT,
+                "label %zu is %lld, must be one of the %zu classes from 0 on", i, (long long)label,
+                classes);
+        return by_err_file(err, samples->source->labels);
+    }
+    return 0;
 }
 
 /* Labels count rows of all samples, of the first output that has classes. */
@@ -217,7 +232,7 @@ static int read_labels(struct by_auto_samples *samples, struct baryon_error *err
 {
     const char *path = samples->source->labels;
     const struct kept *kept = samples->kept;
-    bool classes = false;
+    size_t classes = 0;
     if (!path)
         return 0;
     if (by_labels_read(&samples->arena, path, &samples->labels, err) < 0)
@@ -237,7 +252,7 @@ static int read_labels(struct by_auto_samples *samples, struct baryon_error *err
     samples->identity = by_hash128_sum(samples->identity, labels);
     if (samples->labels.count == wanted ||
         (samples->source->input.count && samples->labels.count > wanted))
-        return 0;
+        return check_labels(samples, classes, err);
     by_fail(err, BARYON_ERR_INPUT, "%zu labels for %zu samples of %zu rows, must be %zu",
             samples->labels.count, samples->parts.total, samples->label_rows, wanted);
     return by_err_file(err, path);
