@@ -139,7 +139,9 @@ static int open_samples(struct by_auto_work *work, struct baryon_model *model,
     out->samples = by_arena_text(&out->arena, text, strlen(text), err);
     if (!out->samples)
         return -1;
-    work->base.samples = by_auto_samples_calibrate(work->samples);
+    if (by_auto_samples_calibrate(work->samples, &work->base.samples, err) < 0)
+        return -1;
+    work->base.from_caller = options->samples != NULL;
     return by_auto_config_head(options->given, options->running, &out->parts, &work->head, err);
 }
 

@@ -14,6 +14,9 @@
 /* With more nodes ONNX Runtime takes longer to optimize a graph than runs gain. */
 #define MANY_NODES 4000
 
+/* Who reads what is kept: two may be in turns. */
+enum reading { READ_CALIBRATING, READ_OTHERS, READINGS };
+
 struct kept {
     char name[300];
     bool skipped;
@@ -35,10 +38,11 @@ struct by_auto_samples {
     struct kept *kept;               /* of all parts */
     size_t kept_count;
     struct by_evaluate_settings settings;
-    struct by_input_callback first; /* of the caller's samples, those that calibrate */
-    size_t given;
-    struct by_array *shown; /* of by_auto_samples_read() */
-    struct by_unpark_room *rooms;
+    struct by_input_callback first; /* those that calibrate */
+    struct by_auto_reader reader;   /* where they are kept */
+    size_t given;                   /* where they come from the caller again */
+    struct by_array *shown[READINGS];
+    struct by_unpark_room *rooms[READINGS];
     char text[1024];
     struct by_hash128 identity;
     double seconds;
@@ -346,8 +350,9 @@ void by_auto_samples_close(struct by_auto_samples *samples)
         for (size_t k = 0; samples->kept[i].outputs && k < samples->output_count; k++)
             by_park_drop(samples->depot, &samples->kept[i].outputs[k]);
     }
-    for (size_t k = 0; samples->rooms && k < samples->input_count; k++)
-        by_unpark_room_release(&samples->rooms[k]);
+    for (size_t i = 0; i < READINGS; i++)
+        for (size_t k = 0; samples->rooms[i] && k < samples->input_count; k++)
+            by_unpark_room_release(&samples->rooms[i][k]);
     by_session_close(samples->session);
     by_depot_close(samples->depot);
     by_arena_release(&samples->arena);
@@ -395,21 +400,6 @@ static int rewind_first(void *context, struct baryon_error *err)
     return callback->rewind(callback->context, err);
 }
 
-const struct by_input_callback *by_auto_samples_calibrate(struct by_auto_samples *samples)
-{
-    if (!samples->source->callback)
-        return NULL;
-    samples->given = 0;
-    samples->first = (struct by_input_callback){
-        .next = next_first,
-        .rewind = rewind_first,
-        .context = samples,
-        .count = samples->parts.of[BY_PART_CALIBRATE].count,
-        .what = samples->source->callback->what,
-    };
-    return &samples->first;
-}
-
 /* --- Inputs of those that are kept --- */
 
 static int next_kept(void *context, const struct by_array **arrays, size_t *count,
@@ -423,10 +413,10 @@ static int next_kept(void *context, const struct by_array **arrays, size_t *coun
         return 0;
     const struct kept *kept = &samples->kept[reader->next++];
     for (size_t i = 0; i < samples->input_count; i++)
-        if (by_unpark(samples->depot, &kept->inputs[i], &samples->rooms[i], &samples->shown[i],
-                      err) < 0)
+        if (by_unpark(samples->depot, &kept->inputs[i], &samples->rooms[reader->place][i],
+                      &samples->shown[reader->place][i], err) < 0)
             return -1;
-    *arrays = samples->shown;
+    *arrays = samples->shown[reader->place];
     *count = samples->input_count;
     *name = kept->name;
     return 0;
@@ -440,25 +430,66 @@ static int rewind_kept(void *context, struct baryon_error *err)
     return 0;
 }
 
+static size_t count_good(const struct by_auto_samples *samples, enum by_auto_part part)
+{
+    const struct by_auto_range *range = &samples->parts.of[part];
+    size_t good = 0;
+    for (size_t i = range->first; i < range->first + range->count; i++)
+        good += !samples->kept[i].skipped;
+    return good;
+}
+
+static int read_part(struct by_auto_samples *samples, enum by_auto_part part, enum reading place,
+                     struct by_auto_reader *reader, struct by_input_callback *callback,
+                     struct baryon_error *err)
+{
+    const size_t count = samples->input_count;
+    const struct by_auto_range *range = &samples->parts.of[part];
+    struct by_array **shown = &samples->shown[place];
+    struct by_unpark_room **rooms = &samples->rooms[place];
+    if (!*shown) {
+        *shown = by_arena_alloc(&samples->arena, count + 1, sizeof **shown, err);
+        *rooms = by_arena_alloc(&samples->arena, count + 1, sizeof **rooms, err);
+    }
+    if (!*shown || !*rooms)
+        return -1;
+    *reader = (struct by_auto_reader){samples, place, range->first, range->first,
+                                      range->first + range->count};
+    *callback = (struct by_input_callback){.next = next_kept,
+                                           .rewind = rewind_kept,
+                                           .context = reader,
+                                           .count = count_good(samples, part)};
+    return 0;
+}
+
 int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part,
                          struct by_auto_reader *reader, struct by_input_callback *callback,
                          struct baryon_error *err)
 {
-    const size_t count = samples->input_count;
-    const struct by_auto_range *range = &samples->parts.of[part];
-    size_t good = 0;
-    if (!samples->shown) {
-        samples->shown = by_arena_alloc(&samples->arena, count, sizeof *samples->shown, err);
-        samples->rooms = by_arena_alloc(&samples->arena, count, sizeof *samples->rooms, err);
+    return read_part(samples, part, READ_OTHERS, reader, callback, err);
+}
+
+int by_auto_samples_calibrate(struct by_auto_samples *samples,
+                              const struct by_input_callback **callback, struct baryon_error *err)
+{
+    const size_t count = samples->parts.of[BY_PART_CALIBRATE].count;
+    const struct by_input_callback *caller = samples->source->callback;
+    const bool random = samples->source->input.random; /* trials make more of these */
+    *callback = &samples->first;
+    if (!random && count_good(samples, BY_PART_CALIBRATE) == count) {
+        if (read_part(samples, BY_PART_CALIBRATE, READ_CALIBRATING, &samples->reader,
+                      &samples->first, err) < 0)
+            return -1;
+        samples->first.what = caller ? caller->what : samples->text;
+        return 0;
     }
-    if (!samples->shown || !samples->rooms)
-        return -1;
-    for (size_t i = range->first; i < range->first + range->count; i++)
-        good += !samples->kept[i].skipped;
-    *reader =
-        (struct by_auto_reader){samples, range->first, range->first, range->first + range->count};
-    *callback = (struct by_input_callback){
-        .next = next_kept, .rewind = rewind_kept, .context = reader, .count = good};
+    samples->given = 0;
+    samples->first = (struct by_input_callback){
+        .next = next_first, .rewind = rewind_first, .context = samples, .count = count};
+    if (caller)
+        samples->first.what = caller->what;
+    else
+        *callback = NULL;
     return 0;
 }
 
