@@ -158,32 +158,8 @@ static void hash_sample(struct by_hasher *hasher, const struct by_array *arrays,
     }
 }
 
-/* The caller's samples have no path and date: their values tell whether they are those of before.
- */
-static int identify_values(struct by_auto_samples *samples, struct by_input *input,
-                           struct baryon_error *err)
-{
-    const struct by_auto_range *last = &samples->parts.of[BY_PART_LAST];
-    struct by_hasher *hasher;
-    if (!samples->source->callback)
-        return 0;
-    if (by_hasher_open(&hasher, err) < 0)
-        return -1;
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < last->first + last->count; i++) {
-        const struct by_array *arrays;
-        const char *name;
-        status = by_input_get(input, i, &arrays, &name, err);
-        if (status == 0)
-            hash_sample(hasher, arrays, samples->input_count);
-    }
-    samples->identity = by_hasher_value(hasher);
-    by_hasher_close(hasher);
-    return status;
-}
-
-static int read_kept(struct by_auto_samples *samples, struct by_input *input,
-                     struct baryon_error *err)
+static int read_each(struct by_auto_samples *samples, struct by_input *input,
+                     struct by_hasher *hasher, struct baryon_error *err)
 {
     size_t ran = 0;
     for (size_t i = 0; i < samples->kept_count; i++) {
@@ -192,6 +168,7 @@ static int read_kept(struct by_auto_samples *samples, struct by_input *input,
         const char *name;
         if (by_input_get(input, i, &arrays, &name, err) < 0)
             return -1;
+        hash_sample(hasher, arrays, samples->input_count);
         kept->skipped = !arrays;
         if (arrays && keep_sample(samples, kept, arrays, name, err) < 0)
             return -1;
@@ -201,6 +178,21 @@ static int read_kept(struct by_auto_samples *samples, struct by_input *input,
         return by_fail(err, BARYON_ERR_INPUT, "all samples to measure on were skipped");
     samples->seconds /= (double)ran;
     return 0;
+}
+
+/* The caller's samples have no path and date: their values tell whether they are those of before.
+ */
+static int read_kept(struct by_auto_samples *samples, struct by_input *input,
+                     struct baryon_error *err)
+{
+    struct by_hasher *hasher;
+    if (by_hasher_open(&hasher, err) < 0)
+        return -1;
+    const int status = read_each(samples, input, hasher, err);
+    if (samples->source->callback)
+        samples->identity = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return status;
 }
 
 /* --- Labels --- */
@@ -300,8 +292,6 @@ static int read_samples(struct by_auto_samples *samples, enum by_auto_effort eff
                           err) < 0)
         return -1;
     int status = split_samples(samples, input, effort, log, err);
-    if (status == 0)
-        status = identify_values(samples, input, err);
     if (status == 0)
         status = read_kept(samples, input, err);
     by_input_close(input);
