@@ -1,12 +1,13 @@
 """The search of `baryon auto`, beside a peer's fixed presets on the same samples.
 
-    auto.py [--models NAME,...] [--targets any,cpu,xint8] [--goals 20,30] [--samples 48] [--write]
+    auto.py [--models NAME,...] [--targets any,cpu,xint8] [--goals 20,30] [--samples 48] [--no-peers]
     auto.py --ladder [--models NAME,...] [--samples 48] [--write]
 
 First: for each model, target and goal in dB what was found: SQNR of the worst output on the samples that chose and on
 the last ones, the share of multiply-adds in 8 bits or less, size, steps, and seconds of processors, also as a multiple
-of those that the float model takes for all samples in one thread. The peer is AMD Quark 0.13 in build/peers
-(`make peers`); without it its column is empty. --write: bench/results/auto.md.
+of those that the float model takes for all samples in one thread. With AMD Quark 0.13 in build/peers (`make peers`) a
+second table: its presets and its AutoMixprecision, calibrated on the same samples and measured on the last ones.
+Both tables are printed as bench/results/auto.md has them.
 
 --ladder: the steps of Quark's best practice for Ryzen AI, each for itself, on the samples that calibrate, measured on
 the last ones. --write: docs/ladder.md.
@@ -15,6 +16,7 @@ the last ones. --write: docs/ladder.md.
 import argparse
 import datetime
 import glob
+import itertools
 import json
 import os
 import pathlib
@@ -31,7 +33,8 @@ from measure import lay_out, machine, run
 HERE = pathlib.Path(__file__).parent
 ZOO = os.environ.get("ZOO", "build/zoo-all")
 BARYON = os.path.abspath(os.environ.get("BARYON", "build/baryon"))
-PEER_PRESETS = {"xint8": ["XINT8", "XINT8_ADAROUND"], "cpu": ["U8S8_AAWS", "INT8_CNN_DEFAULT"], "any": ["A8W8", "A16W8"]}
+PEER_PRESETS = {"xint8": ["XINT8", "XINT8_ADAROUND"], "cpu": ["U8S8_AAWS", "INT8_CNN_DEFAULT"],
+                "any": ["A8W8", "A16W8", "A16W8+GOAL"]}
 LADDER_MODELS = ["mobilenet_v2", "ppocr_cls", "silero_vad"]
 LADDER = [
     ("XINT8", "XINT8", ["--cle", "off", "--bias-correction=false"]),
@@ -109,18 +112,26 @@ def describe(report, bare):
             f"{len(report['steps'])} | {report['cpu']:.0f} | {report['cpu'] / bare:.0f}")
 
 
-def peer_text(args, path, folder, target):
-    if not args.peers:
-        return "-"
-    best = []
+def peer_rows(args, model, path, folder, target, goal):
+    """Rows of the peer's presets; AutoMixprecision takes the goal as its threshold."""
+    rows = []
     for preset in PEER_PRESETS[target]:
+        preset = preset.replace("GOAL", str(goal))
         result = peer(args.peers, path, folder, preset, args.timeout)
         if "failed" in result:
-            best.append(f"{preset} {result['failed']}")
+            rows.append(f"| {model} | {target} | Quark {preset} | {result['failed']} | | | |")
         else:
             worst = min(output["written_db"] for output in result["outputs"].values())
-            best.append(f"{preset} {db(worst)} in {result['cpu']:.0f} s")
-    return ", ".join(best)
+            rows.append(f"| {model} | {target} | Quark {preset} | {db(worst)} | {100 * result['low_bits_share']:.1f} % | "
+                        f"{result['bytes'] / os.path.getsize(path):.2f} | {result['cpu']:.0f} |")
+        print(rows[-1], flush=True)
+    return rows
+
+
+def own_row(model, target, report):
+    step = final_step(report)
+    return (f"| {model} | {target} | {step['name']} | {db(step['last']['sqnr'])} | {100 * step['low_bits_share']:.1f} % | "
+            f"{report['bytes'] / report['bytes_before']:.2f} | {report['cpu']:.0f} |")
 
 
 def split_for_peer(files, report, folder):
@@ -131,49 +142,48 @@ def split_for_peer(files, report, folder):
         lay_out(chosen, len(chosen), f"{folder}/{name}")
 
 
+def summary(shares, multiples, missed):
+    text = ""
+    if shares:
+        text = (f"Target any, 20 dB: reached by {len(shares) - len(missed)} of {len(shares)}"
+                f"{' (not: ' + ', '.join(missed) + ')' if missed else ''}; median of multiply-adds in 8 bits or less "
+                f"{100 * statistics.median(shares):.1f} %. ")
+    return text + (f"Seconds of processors less 10, over bare inference: median {statistics.median(multiples):.0f}, "
+                   f"greatest {max(multiples):.0f}, above 40 in {sum(m > 40 for m in multiples)} of {len(multiples)}.")
+
+
 def search_all(args):
-    lines = ["| model | target | goal | found | chosen | last | 8 bits | size | steps | s | times bare | Quark |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| model | target | goal dB | found | chosen | last | 8 bits | size | steps | processor s | times bare |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
+    beside = ["| model | target | | last dB | 8 bits | size | processor s |", "|---|---|---|---|---|---|---|"]
     shares, multiples, missed = [], [], []
     for model in args.models:
         path, files = f"{ZOO}/models/{model}.onnx", samples_of(model)[: args.samples]
         bare = inference(path, files)
         with tempfile.TemporaryDirectory() as folder:
             data = lay_out(files, len(files), f"{folder}/data")
-            for target in args.targets:
-                for goal in args.goals:
-                    report = search(path, folder, data, target, goal)
-                    theirs = ""
-                    if "failed" not in report and goal == args.goals[0]:
-                        if not os.path.exists(f"{folder}/calib"):
-                            split_for_peer(files, report, folder)
-                        theirs = peer_text(args, path, folder, target)
-                    lines.append(f"| {model} | {target} | {goal} | {describe(report, bare)} | {theirs} |")
-                    print(lines[-1], flush=True)
-                    if "failed" in report:
-                        continue
-                    if target == "any" and goal == 20:
-                        shares.append(final_step(report)["low_bits_share"])
-                        missed += [model] if report["outcome"]["goal"] != "met" else []
-                    multiples.append((report["cpu"] - 10) / bare)
-    text = ""
-    if shares:
-        text = (f"Target any, 20 dB: reached by {len(shares) - len(missed)} of {len(shares)}"
-                f"{' (not: ' + ', '.join(missed) + ')' if missed else ''}; median of multiply-adds in 8 bits or less "
-                f"{100 * statistics.median(shares):.1f} %. ")
-    text += f"Seconds of processors less 10, over bare inference: median {statistics.median(multiples):.0f}, " \
-            f"greatest {max(multiples):.0f}."
-    return [*lines, "", text]
+            for target, goal in itertools.product(args.targets, args.goals):
+                report = search(path, folder, data, target, goal)
+                lines.append(f"| {model} | {target} | {goal} | {describe(report, bare)} |")
+                print(lines[-1], flush=True)
+                if "failed" in report:
+                    continue
+                if target == "any" and goal == 20:
+                    shares.append(final_step(report)["low_bits_share"])
+                    missed += [model] if report["outcome"]["goal"] != "met" else []
+                multiples.append((report["cpu"] - 10) / bare)
+                if args.peers:
+                    if not os.path.exists(f"{folder}/calib"):
+                        split_for_peer(files, report, folder)
+                    beside += [own_row(model, target, report), *peer_rows(args, model, path, folder, target, goal)]
+    return [*lines, "", summary(shares, multiples, missed), *(["", *beside] if args.peers else [])]
 
 
-def write_search(args, lines):
-    head = ["# `baryon auto`", "",
-            f"{datetime.date.today()}, {machine()}; {args.samples} samples of each model: half calibrate, a quarter chooses, "
-            "a quarter is last. SQNR of the worst output in dB. Size: of the float model. s: seconds of processors of the "
-            "whole command; times bare: the same over the float model's on all samples. Quark: SQNR on the last samples, "
-            + ("calibrated on the same ones." if args.peers else "not installed in build/peers, so its column is empty."),
-            "", "`bench/auto.py --write`", ""]
-    (HERE / "results" / "auto.md").write_text("\n".join(head + lines) + "\n", encoding="utf-8")
+def print_head(args):
+    print("\n".join([
+        f"{datetime.date.today()}, {machine()}; {args.samples} samples of each model: half calibrate, a quarter chooses, "
+        "a quarter is last. SQNR of the worst output in dB. Size: of the float model. Processor s: of the whole command; "
+        "times bare: the same over the float model's on all samples.", ""]))
 
 
 def climb(model, args):
@@ -227,7 +237,7 @@ def main():
     parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--timeout", type=int, default=1800, help="seconds that a run of the peer may take")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", action="store_true", help="docs/ladder.md")
     args = parser.parse_args()
     every = LADDER_MODELS if args.ladder else [os.path.basename(path)[:-5] for path in sorted(glob.glob(f"{ZOO}/models/*.onnx"))]
     args.models = args.models.split(",") if args.models else every
@@ -238,10 +248,12 @@ def main():
         sys.exit(f"there are no models in {ZOO}/models: bench/zoo/fetch.sh makes them")
     if not args.peers and not args.ladder:
         print("no peers: ours alone (`make peers` installs them, 3 GB)")
+    if not args.ladder:
+        print_head(args)
     lines = ladder_all(args) if args.ladder else search_all(args)
     print("\n".join(lines))
-    if args.write:
-        (write_ladder if args.ladder else write_search)(args, lines)
+    if args.write and args.ladder:
+        write_ladder(args, lines)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ DATA holds calib/*.npz and eval/*.npz, one sample a file, keys are input names (
 PRESET is a preset of AMD Quark 0.13 (XINT8, VINT8, A8W8, A16W8, BF16, BFP16, MX6, XINT8_ADAROUND, ...) or
 ORT_MinMax, ORT_Percentile, ORT_Entropy for onnxruntime.quantization (QDQ, uint8 activations, int8 weights per channel);
 ORT_Transformer: extremes, MatMul and Gemm alone.
+PRESET+20 is a preset of Quark, then its AutoMixprecision: layers become int8, the least sensitive first, until the SQNR
+on the samples that calibrate would be below 20 dB.
 VINT8 is set up as the Vitis AI document asks. Time is the peer's call alone, without imports.
 Needs: pip install amd-quark==0.13 torch onnxruntime onnxruntime-extensions onnx.
 """
@@ -18,6 +20,7 @@ import resource
 import time
 
 from judge import judge, samples
+from shares import shares
 from onnxruntime.quantization.calibrate import CalibrationDataReader
 
 
@@ -36,11 +39,24 @@ class Reader(CalibrationDataReader):
         return min(self.limit, len(glob.glob(os.path.join(self.folder, "*.npz"))))
 
 
+def mix(config, threshold, count):
+    """Quark runs one sample more than DataSize says."""
+    from quark.onnx import Int8Spec, QLayerConfig
+
+    config.include_auto_mp = True
+    config.extra_options["AutoMixprecision"] = {
+        "TargetLayerConfig": QLayerConfig(input_tensors=Int8Spec(), weight=Int8Spec()), "MetricDefault": "sqnr",
+        "MetricThreshold": -threshold, "DataSize": count - 1}  # fmt: skip
+
+
 def quantize_quark(model, out, reader, preset, options, equalize):
     from quark.onnx import ModelQuantizer
     from quark.onnx.quantization.config import Config, get_default_config
 
+    preset, _, threshold = preset.partition("+")
     config = get_default_config(preset)
+    if threshold:
+        mix(config, float(threshold), len(reader))
     config.include_cle = equalize and config.include_cle
     if preset == "VINT8":
         config.enable_npu_cnn = True
@@ -82,8 +98,10 @@ def main():
         seconds = quantize_quark(args.model, args.out, reader, args.preset, args.options, args.equalize)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     outputs = judge(args.model, args.out, args.data, args.judge, library)
+    found = shares(args.out, next(samples(os.path.join(args.data, "eval"), 1)), library)
     print(json.dumps({"model": os.path.basename(args.model), "preset": args.preset, "samples": args.limit,
-                      "seconds": round(seconds, 2), "peak_mb": peak, "bytes": os.path.getsize(args.out), "outputs": outputs}))
+                      "seconds": round(seconds, 2), "peak_mb": peak, "bytes": os.path.getsize(args.out), "outputs": outputs,
+                      "low_bits_share": found["macs8"] / max(found["macs"], 1)}))
 
 
 if __name__ == "__main__":

@@ -203,14 +203,24 @@ static struct by_auto_written written_of(const struct job *job)
     };
 }
 
-static int write_results(struct job *job, struct baryon_error *err)
+/* Both or neither: the same command goes on where none of them is in the way. */
+static int write_pair(struct job *job, struct baryon_error *err)
 {
     const struct settings *settings = job->settings;
     struct by_save_options options = by_place_options(settings->external, settings->force);
     options.size = &job->size;
-    if (by_model_judge(job->search->model,
-                       by_model_save(job->search->model, settings->out, &options, err), err) < 0 ||
-        write_config(job, err) < 0 || verify_best(job, err) < 0)
+    if (write_config(job, err) < 0)
+        return -1;
+    const int status = by_model_judge(
+        job->search->model, by_model_save(job->search->model, settings->out, &options, err), err);
+    if (status < 0 && !settings->force)
+        (void)by_remove_file(job->config, NULL);
+    return status;
+}
+
+static int write_results(struct job *job, struct baryon_error *err)
+{
+    if (write_pair(job, err) < 0 || verify_best(job, err) < 0)
         return -1;
     by_auto_clean(&job->options);
     const struct by_auto_written written = written_of(job);

@@ -139,7 +139,9 @@ static int open_samples(struct by_auto_work *work, struct baryon_model *model,
     out->samples = by_arena_text(&out->arena, text, strlen(text), err);
     if (!out->samples)
         return -1;
-    work->base.samples = by_auto_samples_calibrate(work->samples);
+    if (by_auto_samples_calibrate(work->samples, &work->base.samples, err) < 0)
+        return -1;
+    work->base.from_caller = options->samples != NULL;
     return by_auto_config_head(options->given, options->running, &out->parts, &work->head, err);
 }
 
@@ -267,9 +269,10 @@ int by_auto_run(struct by_auto **result, struct baryon_model *model,
     int status = open_search(&work, model, err);
     if (status == 0)
         status = climb(&work, err);
+    const bool hopeless = status == 0 && work.best == BY_AUTO_NO_POINT;
     if (status == 0)
         status = finish_search(&work, err);
-    const bool empty = work.journal && !work.known.count && !out->points.count;
+    const bool empty = work.journal && (hopeless || (!work.known.count && !out->points.count));
     close_work(&work);
     if (status < 0) {
         if (empty) /* there is nothing to go on with */

@@ -52,15 +52,27 @@ static int load_config(struct by_auto_candidate *candidate, const struct by_auto
     return 0;
 }
 
+/* In place of the config's data, which they are, prepared already. */
+static void take_kept(struct by_quantize_options *options, const struct by_input_callback *samples)
+{
+    struct by_input_options *input = &options->calibrate.input;
+    options->data = NULL;
+    options->calibrate.samples = samples;
+    input->random = false;
+    input->count = 0;
+}
+
 static int take_options(struct by_auto_candidate *candidate, const struct by_auto_base *base,
                         bool keeps, struct baryon_error *err)
 {
     struct by_quantize_options *options = &candidate->options;
     candidate->settings.measures = keeps; /* decisions need samples, where BF16 does not */
     /* Notices would come once for each candidate. */
-    if (by_quantize_take(&candidate->config, &candidate->settings, base->samples, NULL, options,
-                         err) < 0)
+    if (by_quantize_take(&candidate->config, &candidate->settings,
+                         base->from_caller ? base->samples : NULL, NULL, options, err) < 0)
         return -1;
+    if (base->samples && !base->from_caller)
+        take_kept(options, base->samples);
     options->folder = base->folder;
     options->keeps_float = keeps;
     options->choose_ranges = by_output_ranges;

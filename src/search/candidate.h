@@ -15,6 +15,7 @@ struct by_auto_base {
     const struct by_frame *frame;              /* of the float model */
     const struct by_running_settings *running; /* as the user gave them */
     const struct by_input_callback *samples;   /* those that calibrate; NULL: as the config says */
+    bool from_caller;                          /* the config names no data */
     const char *folder;                        /* for temporary files */
     const char *solved; /* path where solved layers of the last config are kept; NULL: nowhere */
     struct by_stats_store *store; /* statistics of earlier candidates */

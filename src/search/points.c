@@ -351,11 +351,21 @@ static void take_best(struct by_auto_work *work, size_t place, struct baryon_mod
     by_model_free(model);
 }
 
-/* Options of the user are refused with the first point; later ones have rules of the search, which
- * may leave nothing to quantize. */
-static bool is_own_refusal(const struct by_auto_work *work, const struct baryon_error *err)
+/* Options of the user are refused with the first point; later ones have rules of the search. A rung
+ * may have a type for none of the model's operators. */
+static bool is_own_refusal(const struct by_auto_work *work,
+                           const struct by_auto_candidate *candidate,
+                           const struct baryon_error *err)
 {
-    return err->code == BARYON_ERR_USAGE && work->out->points.count > 0;
+    const struct by_quant_plan *plan = candidate->q.plan;
+    return err->code == BARYON_ERR_USAGE &&
+           (work->out->points.count > 0 || (plan && plan->node_count && !plan->rows.count));
+}
+
+static void keep_reason(struct by_auto_known *known, const struct baryon_error *err)
+{
+    by_format(known->why, sizeof known->why, "%s%s%s", err->message, *err->hint ? "; " : "",
+              err->hint);
 }
 
 static int try_new(struct by_auto_work *work, const char *name, const char *text, const char *yaml,
@@ -369,8 +379,8 @@ static int try_new(struct by_auto_work *work, const char *name, const char *text
         known->config = by_auto_config_hash(yaml);
         forget_values(known);
         status = quantize_and_measure(work, candidate, yaml, known, err);
-        if (status < 0 && (is_lost(err) || is_own_refusal(work, err))) {
-            by_format(known->why, sizeof known->why, "%s", err->message);
+        if (status < 0 && (is_lost(err) || is_own_refusal(work, candidate, err))) {
+            keep_reason(known, err);
             by_err_clear(err);
             status = 0;
         }

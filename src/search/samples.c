@@ -14,6 +14,9 @@
 /* With more nodes ONNX Runtime takes longer to optimize a graph than runs gain. */
 #define MANY_NODES 4000
 
+/* Who reads what is kept: two may be in turns. */
+enum reading { READ_CALIBRATING, READ_OTHERS, READINGS };
+
 struct kept {
     char name[300];
     bool skipped;
@@ -35,10 +38,11 @@ struct by_auto_samples {
     struct kept *kept;               /* of all parts */
     size_t kept_count;
     struct by_evaluate_settings settings;
-    struct by_input_callback first; /* of the caller's samples, those that calibrate */
-    size_t given;
-    struct by_array *shown; /* of by_auto_samples_read() */
-    struct by_unpark_room *rooms;
+    struct by_input_callback first; /* those that calibrate */
+    struct by_auto_reader reader;   /* where they are kept */
+    size_t given;                   /* where they come from the caller again */
+    struct by_array *shown[READINGS];
+    struct by_unpark_room *rooms[READINGS];
     char text[1024];
     struct by_hash128 identity;
     double seconds;
@@ -154,32 +158,8 @@ static void hash_sample(struct by_hasher *hasher, const struct by_array *arrays,
     }
 }
 
-/* The caller's samples have no path and date: their values tell whether they are those of before.
- */
-static int identify_values(struct by_auto_samples *samples, struct by_input *input,
-                           struct baryon_error *err)
-{
-    const struct by_auto_range *last = &samples->parts.of[BY_PART_LAST];
-    struct by_hasher *hasher;
-    if (!samples->source->callback)
-        return 0;
-    if (by_hasher_open(&hasher, err) < 0)
-        return -1;
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < last->first + last->count; i++) {
-        const struct by_array *arrays;
-        const char *name;
-        status = by_input_get(input, i, &arrays, &name, err);
-        if (status == 0)
-            hash_sample(hasher, arrays, samples->input_count);
-    }
-    samples->identity = by_hasher_value(hasher);
-    by_hasher_close(hasher);
-    return status;
-}
-
-static int read_kept(struct by_auto_samples *samples, struct by_input *input,
-                     struct baryon_error *err)
+static int read_each(struct by_auto_samples *samples, struct by_input *input,
+                     struct by_hasher *hasher, struct baryon_error *err)
 {
     size_t ran = 0;
     for (size_t i = 0; i < samples->kept_count; i++) {
@@ -188,6 +168,7 @@ static int read_kept(struct by_auto_samples *samples, struct by_input *input,
         const char *name;
         if (by_input_get(input, i, &arrays, &name, err) < 0)
             return -1;
+        hash_sample(hasher, arrays, samples->input_count);
         kept->skipped = !arrays;
         if (arrays && keep_sample(samples, kept, arrays, name, err) < 0)
             return -1;
@@ -199,17 +180,47 @@ static int read_kept(struct by_auto_samples *samples, struct by_input *input,
     return 0;
 }
 
+/* The caller's samples have no path and date: their values tell whether they are those of before.
+ */
+static int read_kept(struct by_auto_samples *samples, struct by_input *input,
+                     struct baryon_error *err)
+{
+    struct by_hasher *hasher;
+    if (by_hasher_open(&hasher, err) < 0)
+        return -1;
+    const int status = read_each(samples, input, hasher, err);
+    if (samples->source->callback)
+        samples->identity = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return status;
+}
+
 /* --- Labels --- */
 
-static size_t rows_of(const struct by_array *array, bool *classes)
+/* classes: 0: it has none. */
+static size_t rows_of(const struct by_array *array, size_t *classes)
 {
-    size_t rows = 0, all;
+    size_t rows = 0;
     struct by_compared pair = {.rank = array->rank, .dims = array->dims};
-    *classes =
-        by_dims_count(pair.dims, pair.rank, &pair.count, NULL) == 0 && by_metric_is_classes(&pair);
-    if (*classes)
-        by_metric_rows(&pair, &rows, &all);
+    *classes = 0;
+    if (by_dims_count(pair.dims, pair.rank, &pair.count, NULL) == 0 && by_metric_is_classes(&pair))
+        by_metric_rows(&pair, &rows, classes);
     return rows;
+}
+
+static int check_labels(const struct by_auto_samples *samples, size_t classes,
+                        struct baryon_error *err)
+{
+    for (size_t i = 0; i < samples->labels.count; i++) {
+        const int64_t label = samples->labels.at[i];
+        if (label >= 0 && (uint64_t)label < classes)
+            continue;
+        by_fail(err, BARYON_ERR_INPUT,
+                "label %zu is %lld, must be one of the %zu classes from 0 on", i, (long long)label,
+                classes);
+        return by_err_file(err, samples->source->labels);
+    }
+    return 0;
 }
 
 /* Labels count rows of all samples, of the first output that has classes. */
@@ -217,7 +228,7 @@ static int read_labels(struct by_auto_samples *samples, struct baryon_error *err
 {
     const char *path = samples->source->labels;
     const struct kept *kept = samples->kept;
-    bool classes = false;
+    size_t classes = 0;
     if (!path)
         return 0;
     if (by_labels_read(&samples->arena, path, &samples->labels, err) < 0)
@@ -237,7 +248,7 @@ static int read_labels(struct by_auto_samples *samples, struct baryon_error *err
     samples->identity = by_hash128_sum(samples->identity, labels);
     if (samples->labels.count == wanted ||
         (samples->source->input.count && samples->labels.count > wanted))
-        return 0;
+        return check_labels(samples, classes, err);
     by_fail(err, BARYON_ERR_INPUT, "%zu labels for %zu samples of %zu rows, must be %zu",
             samples->labels.count, samples->parts.total, samples->label_rows, wanted);
     return by_err_file(err, path);
@@ -281,8 +292,6 @@ static int read_samples(struct by_auto_samples *samples, enum by_auto_effort eff
                           err) < 0)
         return -1;
     int status = split_samples(samples, input, effort, log, err);
-    if (status == 0)
-        status = identify_values(samples, input, err);
     if (status == 0)
         status = read_kept(samples, input, err);
     by_input_close(input);
@@ -331,8 +340,9 @@ void by_auto_samples_close(struct by_auto_samples *samples)
         for (size_t k = 0; samples->kept[i].outputs && k < samples->output_count; k++)
             by_park_drop(samples->depot, &samples->kept[i].outputs[k]);
     }
-    for (size_t k = 0; samples->rooms && k < samples->input_count; k++)
-        by_unpark_room_release(&samples->rooms[k]);
+    for (size_t i = 0; i < READINGS; i++)
+        for (size_t k = 0; samples->rooms[i] && k < samples->input_count; k++)
+            by_unpark_room_release(&samples->rooms[i][k]);
     by_session_close(samples->session);
     by_depot_close(samples->depot);
     by_arena_release(&samples->arena);
@@ -380,21 +390,6 @@ static int rewind_first(void *context, struct baryon_error *err)
     return callback->rewind(callback->context, err);
 }
 
-const struct by_input_callback *by_auto_samples_calibrate(struct by_auto_samples *samples)
-{
-    if (!samples->source->callback)
-        return NULL;
-    samples->given = 0;
-    samples->first = (struct by_input_callback){
-        .next = next_first,
-        .rewind = rewind_first,
-        .context = samples,
-        .count = samples->parts.of[BY_PART_CALIBRATE].count,
-        .what = samples->source->callback->what,
-    };
-    return &samples->first;
-}
-
 /* --- Inputs of those that are kept --- */
 
 static int next_kept(void *context, const struct by_array **arrays, size_t *count,
@@ -408,10 +403,10 @@ static int next_kept(void *context, const struct by_array **arrays, size_t *coun
         return 0;
     const struct kept *kept = &samples->kept[reader->next++];
     for (size_t i = 0; i < samples->input_count; i++)
-        if (by_unpark(samples->depot, &kept->inputs[i], &samples->rooms[i], &samples->shown[i],
-                      err) < 0)
+        if (by_unpark(samples->depot, &kept->inputs[i], &samples->rooms[reader->place][i],
+                      &samples->shown[reader->place][i], err) < 0)
             return -1;
-    *arrays = samples->shown;
+    *arrays = samples->shown[reader->place];
     *count = samples->input_count;
     *name = kept->name;
     return 0;
@@ -425,25 +420,66 @@ static int rewind_kept(void *context, struct baryon_error *err)
     return 0;
 }
 
+static size_t count_good(const struct by_auto_samples *samples, enum by_auto_part part)
+{
+    const struct by_auto_range *range = &samples->parts.of[part];
+    size_t good = 0;
+    for (size_t i = range->first; i < range->first + range->count; i++)
+        good += !samples->kept[i].skipped;
+    return good;
+}
+
+static int read_part(struct by_auto_samples *samples, enum by_auto_part part, enum reading place,
+                     struct by_auto_reader *reader, struct by_input_callback *callback,
+                     struct baryon_error *err)
+{
+    const size_t count = samples->input_count;
+    const struct by_auto_range *range = &samples->parts.of[part];
+    struct by_array **shown = &samples->shown[place];
+    struct by_unpark_room **rooms = &samples->rooms[place];
+    if (!*shown) {
+        *shown = by_arena_alloc(&samples->arena, count + 1, sizeof **shown, err);
+        *rooms = by_arena_alloc(&samples->arena, count + 1, sizeof **rooms, err);
+    }
+    if (!*shown || !*rooms)
+        return -1;
+    *reader = (struct by_auto_reader){samples, place, range->first, range->first,
+                                      range->first + range->count};
+    *callback = (struct by_input_callback){.next = next_kept,
+                                           .rewind = rewind_kept,
+                                           .context = reader,
+                                           .count = count_good(samples, part)};
+    return 0;
+}
+
 int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part,
                          struct by_auto_reader *reader, struct by_input_callback *callback,
                          struct baryon_error *err)
 {
-    const size_t count = samples->input_count;
-    const struct by_auto_range *range = &samples->parts.of[part];
-    size_t good = 0;
-    if (!samples->shown) {
-        samples->shown = by_arena_alloc(&samples->arena, count, sizeof *samples->shown, err);
-        samples->rooms = by_arena_alloc(&samples->arena, count, sizeof *samples->rooms, err);
+    return read_part(samples, part, READ_OTHERS, reader, callback, err);
+}
+
+int by_auto_samples_calibrate(struct by_auto_samples *samples,
+                              const struct by_input_callback **callback, struct baryon_error *err)
+{
+    const size_t count = samples->parts.of[BY_PART_CALIBRATE].count;
+    const struct by_input_callback *caller = samples->source->callback;
+    const bool random = samples->source->input.random; /* trials make more of these */
+    *callback = &samples->first;
+    if (!random && count_good(samples, BY_PART_CALIBRATE) == count) {
+        if (read_part(samples, BY_PART_CALIBRATE, READ_CALIBRATING, &samples->reader,
+                      &samples->first, err) < 0)
+            return -1;
+        samples->first.what = caller ? caller->what : samples->text;
+        return 0;
     }
-    if (!samples->shown || !samples->rooms)
-        return -1;
-    for (size_t i = range->first; i < range->first + range->count; i++)
-        good += !samples->kept[i].skipped;
-    *reader =
-        (struct by_auto_reader){samples, range->first, range->first, range->first + range->count};
-    *callback = (struct by_input_callback){
-        .next = next_kept, .rewind = rewind_kept, .context = reader, .count = good};
+    samples->given = 0;
+    samples->first = (struct by_input_callback){
+        .next = next_first, .rewind = rewind_first, .context = samples, .count = count};
+    if (caller)
+        samples->first.what = caller->what;
+    else
+        *callback = NULL;
     return 0;
 }
 

@@ -37,13 +37,16 @@ const struct by_auto_parts *by_auto_samples_parts(const struct by_auto_samples *
 struct by_hash128 by_auto_samples_identity(const struct by_auto_samples *samples);
 /* What was done to the data. */
 const char *by_auto_samples_text(const struct by_auto_samples *samples);
-/* Samples that calibrate as a source of their own, where they come from the caller. */
-const struct by_input_callback *by_auto_samples_calibrate(struct by_auto_samples *samples);
+/* Samples that calibrate as a source of their own, so that no candidate reads and prepares them
+ * again. *callback NULL: they are random, or some were skipped, and their places count. */
+int by_auto_samples_calibrate(struct by_auto_samples *samples,
+                              const struct by_input_callback **callback, struct baryon_error *err);
 /* Seconds of one run of the float model in one thread. */
 double by_auto_samples_seconds(const struct by_auto_samples *samples);
 /* Inputs of the samples that choose, or of the last ones, as a source; one at a time. */
 struct by_auto_reader {
     struct by_auto_samples *samples;
+    size_t place; /* of what it shows */
     size_t first, next, end;
 };
 int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part,

@@ -136,21 +136,26 @@ class Disk(Writing):
             self.assertEqual((path.suffix, path.stat().st_size), (".npy", (1 << 20) + 128))
 
     @mounts
-    def test_full_disk_ends_a_search(self):
-        """Before a candidate is quantized; the same command goes on when there is room."""
+    def test_disk_becomes_full_while_a_search_keeps_steps(self):
+        """At one step after the other, and at the results; the same command goes on when there is room."""
         weights = [0.1 * (7 * k % 11 - 5) for k in range(32 * 32)]
         models.save(self.folder / "layers.onnx", models.layers(3, 32, lambda _: weights, lambda _: [0.0] * 32))
         words = ("auto", "layers.onnx", "--random", "12", "--goal", "sqnr>=140", "--effort", "quick", "-q")
         self.baryon(*words, "-o", "whole.onnx", status=7)
-        disk = self.mount("size=64k")
-        (disk / "filled").write_bytes(bytes(52 << 10))
-        done = self.baryon(*words, "-o", "disk/q.onnx", status=5)
-        self.assert_says(done, "the quantized model requires about", "are free on its disk")
-        self.assertEqual([name for name in self.files(disk) if not name.endswith(".part")], ["filled"])
-        self.remount(disk, f"size={DISK}")
-        self.baryon(*words, "-o", "disk/q.onnx", status=7)
-        self.assertEqual(self.files(disk), ["filled", "q.onnx", "q.yaml"])
-        self.assertEqual((disk / "q.onnx").read_bytes(), (self.folder / "whole.onnx").read_bytes())
+        disk, went_on = self.mount("size=128k"), 0
+        for kilobytes in (8, 12, 16, 24, 32, 36):
+            self.remount(disk, "size=128k")
+            (disk / "filled").write_bytes(bytes(128 - kilobytes << 10))
+            done = self.baryon(*words, "-o", "disk/q.onnx", status=5)
+            self.assertTrue(b"are free on its disk" in done.err or b"No space left" in done.err, done.err)
+            self.assertEqual([name for name in self.files(disk) if not name.endswith(".part")], ["filled"])
+            self.remount(disk, f"size={DISK}")
+            went_on += b"taken up" in self.baryon(*words[:-1], "-o", "disk/q.onnx", status=7).err
+            self.assertEqual(self.files(disk), ["filled", "q.onnx", "q.yaml"])
+            for name in ("onnx", "yaml"):
+                self.assertEqual((disk / f"q.{name}").read_bytes(), (self.folder / f"whole.{name}").read_bytes())
+                (disk / f"q.{name}").unlink()
+        self.assertGreaterEqual(went_on, 4)
 
     @mounts
     def test_disk_that_becomes_full_while_calibrating(self):

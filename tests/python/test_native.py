@@ -170,24 +170,32 @@ def check_interrupted_auto(score, data):
     """The same call continues a search that was interrupted after a step."""
     kept = pathlib.Path("again.onnx.part")
 
-    class Stops(list):
-        """Samples that end in Ctrl-C once a step is kept."""
+    def stop(*_):
+        """Ctrl-C once a step is kept."""
+        if kept.exists() and kept.stat().st_size > 1000:
+            raise KeyboardInterrupt
+
+    class Once(list):
+        """Samples that are read a single time, whatever the number of candidates."""
+
+        taken = 0
+
+        def __getitem__(self, index):
+            Once.taken += 1
+            return super().__getitem__(index)
 
         def __iter__(self):
-            for sample in super().__iter__():
-                if kept.exists() and kept.stat().st_size > 1000:
-                    raise KeyboardInterrupt
-                yield sample
+            return (self[index] for index in range(len(self)))
 
-    raises(score, KeyboardInterrupt, "", baryon.auto, "model.onnx", "again.onnx", Stops(data), goal="sqnr>=200",
-           progress=False)  # fmt: skip
+    raises(score, KeyboardInterrupt, "", baryon.auto, "model.onnx", "again.onnx", data, goal="sqnr>=200", progress=stop)
     score.check(kept.exists() and not pathlib.Path("again.onnx").exists(), "an interrupted search keeps its steps")
     said, handler, log = [], logging.Handler(), logging.getLogger("baryon")
     handler.emit = lambda record: said.append(record.getMessage())
     log.addHandler(handler)
     log.setLevel(logging.INFO)
-    found = baryon.auto("model.onnx", "again.onnx", data, goal="sqnr>=200", progress=False)
+    found = baryon.auto("model.onnx", "again.onnx", Once(data), goal="sqnr>=200", progress=False)
     log.removeHandler(handler)
+    score.check(Once.taken == len(data), f"samples are read once: {Once.taken}")
     score.check(any("earlier run are taken up" in line for line in said), f"the same call continues: {said}")
     score.check(not found.met and not kept.exists(), "nothing is left of it")
 

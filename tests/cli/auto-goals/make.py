@@ -13,3 +13,6 @@ with open("labels.txt", "w", encoding="ascii") as file:
     file.write("\n".join(["0"] * len(samples)))
 with open("short.txt", "w", encoding="ascii") as file:
     file.write("0 1 2")
+for name, label in (("beyond", "99"), ("below", "-1")):
+    with open(f"{name}.txt", "w", encoding="ascii") as file:
+        file.write(" ".join([*["0"] * (len(samples) - 1), label]))
