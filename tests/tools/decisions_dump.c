@@ -35,8 +35,9 @@ static const struct by_mac_cost macs[] = {{"*16", "*", 2, true}, {"*", "*", 1, f
 static const struct by_target_ladder ladder = {
     .alternatives = alternatives, .alternative_count = 2, .macs = macs, .mac_count = 2};
 
-#define SETS 12
-#define WORK 1e11 /* as a search has it */
+#define SETS   12
+#define OTHERS 8    /* samples of runs of single sources, at most */
+#define WORK   1e11 /* as a search has it */
 
 struct dump {
     struct by_config config;
@@ -175,7 +176,7 @@ static int print_check(struct by_decisions *d, struct baryon_error *err)
     struct by_alone_source *alone = by_alloc_zero(d->source_count + 1, sizeof *alone, err);
     struct by_checked checked;
     const int status =
-        alone ? by_decisions_check(d, d->source_count, SIZE_MAX, alone, &checked, err) : -1;
+        alone ? by_decisions_check(d, d->source_count, OTHERS, alone, &checked, err) : -1;
     if (status == 0)
         printf("CHECK\t%zu\t%zu\t%.4f\t%.4f\n", checked.sources, checked.samples, checked.noise,
                checked.share);
