@@ -2,6 +2,7 @@
 #include "report/boxes.h"
 
 #include "report/number.h"
+#include "report/regions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static bool is_float(const struct by_array *array)
     return info && info->class == BY_CLASS_FLOAT;
 }
 
-static bool is_score(double value)
+bool by_boxes_is_score(double value)
 {
     return value >= -0.01 && value <= 1.01;
 }
@@ -55,7 +56,7 @@ static bool all_are_scores(const double *values, size_t count, size_t first, siz
 {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < per_item; k++)
-            if (!is_score(values[first + i * step + k * item_step]))
+            if (!by_boxes_is_score(values[first + i * step + k * item_step]))
                 return false;
     return true;
 }
@@ -99,6 +100,21 @@ static int try_single(struct by_boxes_rule *rule, const struct by_array *output,
         return -1;
     if (count)
         find_single(rule, values, dims);
+    by_free(values);
+    return 0;
+}
+
+static int try_map(struct by_boxes_rule *rule, const struct by_array *output, size_t width,
+                   size_t height, struct baryon_error *err)
+{
+    size_t count;
+    if (rule->kind || !is_float(output))
+        return 0;
+    double *values = values_of(output, &count, err);
+    if (!values)
+        return -1;
+    if (by_regions_is_map(output, values, count, width, height))
+        *rule = (struct by_boxes_rule){.kind = BY_BOXES_MAP, .classes = 1};
     by_free(values);
     return 0;
 }
@@ -147,11 +163,13 @@ static bool are_boxes(const struct by_array *output)
 }
 
 int by_boxes_find(struct by_boxes_rule *rule, const struct by_array *outputs, size_t count,
-                  struct baryon_error *err)
+                  size_t width, size_t height, struct baryon_error *err)
 {
     *rule = (struct by_boxes_rule){.kind = BY_BOXES_NONE};
     if (count == 1)
-        return try_single(rule, &outputs[0], err);
+        return try_single(rule, &outputs[0], err) < 0
+                   ? -1
+                   : try_map(rule, &outputs[0], width, height, err);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count && are_boxes(&outputs[i]) && !rule->kind; k++)
             if (try_scores(rule, outputs, i, k, err) < 0)
@@ -265,10 +283,22 @@ static void choose_boxes(const struct reading *reading, struct by_box *all, stru
             boxes[(*count)++] = all[i];
 }
 
+static int read_map(const struct by_array *output, struct by_box *boxes, size_t *count,
+                    struct baryon_error *err)
+{
+    size_t all;
+    double *values = values_of(output, &all, err);
+    const int status = values ? by_regions_read(output, values, boxes, count, err) : -1;
+    by_free(values);
+    return status;
+}
+
 int by_boxes_read(const struct by_boxes_rule *rule, const struct by_array *outputs, size_t width,
                   size_t height, struct by_box *boxes, size_t *count, struct baryon_error *err)
 {
     size_t values;
+    if (rule->kind == BY_BOXES_MAP)
+        return read_map(&outputs[rule->boxes], boxes, count, err);
     double *at = values_of(&outputs[rule->boxes], &values, err);
     double *scores =
         at && rule->kind == BY_BOXES_PAIR ? values_of(&outputs[rule->scores], &values, err) : NULL;
@@ -292,6 +322,7 @@ void by_boxes_json(const struct by_boxes_rule *rule, const char *const *names,
         [BY_BOXES_ROWS] = "one output, 4 rows of a box and one a class",
         [BY_BOXES_COLUMNS] = "one output, 4 columns of a box, its score and one a class",
         [BY_BOXES_PAIR] = "an output with boxes and one with scores",
+        [BY_BOXES_MAP] = "one output, regions of a map whose values are 0.3 or more",
         [BY_BOXES_NONE] = "",
     };
     by_json_open(json, "boxes", '{');

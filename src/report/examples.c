@@ -311,7 +311,8 @@ static int put_example(struct writing *writing, struct baryon_error *err)
         if (put_input(writing, &shown->inputs[i], err) < 0)
             return -1;
     by_json_close(json, ']');
-    if (writing->width && by_boxes_find(&writing->rule, shown->want, shown->output_count, err) < 0)
+    if (writing->width && by_boxes_find(&writing->rule, shown->want, shown->output_count,
+                                        writing->width, writing->height, err) < 0)
         return -1;
     by_json_open(json, "results", '[');
     if (put_result(writing, true, err) < 0 || put_result(writing, false, err) < 0)

@@ -16,6 +16,7 @@
 
 #include "onnx/frame.h"
 #include "search/candidate.h"
+#include "search/decision.h"
 #include "search/figures.h"
 #include "search/goals.h"
 #include "search/parts.h"
@@ -75,7 +76,8 @@ struct by_auto_point {
     bool met, sure, allowed;     /* the goals, the same with the margins, the limits */
     bool doubted;                /* by the samples that calibrate alone */
     struct by_auto_figures figures;
-    uint64_t bytes; /* about */
+    struct by_checked order; /* of what its tensors and layers lose; 0 sources: not measured */
+    uint64_t bytes;          /* about */
     double seconds;
     bool taken_up; /* from an earlier run */
     enum by_auto_state state;

@@ -13,19 +13,16 @@
 #include <math.h>
 #include <string.h>
 
-#define FEWEST_SAMPLES 4
-#define USUAL_SAMPLES  8
-#define FIRST_RUNS     0.6    /* of all: groups of one size; the others split the worst */
-#define SHARPENED      24     /* sources that are measured among all others too, at most */
-#define SHARPEN_SHARE  2e-2   /* of all noise */
-#define SPLITS         8      /* groups that are split in one go */
-#define AROUND         48     /* sources that are measured in place, at most */
-#define AROUNDS        2      /* times */
-#define AROUND_SHARE   2e-3   /* of all noise: others are not worth a run */
-#define PARTS          12     /* sessions with a part of the sources */
-#define PARTS_MOST     64     /* that begin where their first source is */
-#define PART_GROUPS    4      /* groups of such a part at least, as opening it takes some runs */
-#define PARTS_BYTES    2.56e8 /* of weights in all of them at most */
+#define FIRST_RUNS    0.6    /* of all: groups of one size; the others split the worst */
+#define SHARPEN_SHARE 2e-2   /* of all noise */
+#define SPLITS        8      /* groups that are split in one go */
+#define AROUND        48     /* sources that are measured in place, at most */
+#define AROUNDS       2      /* times */
+#define AROUND_SHARE  2e-3   /* of all noise: others are not worth a run */
+#define PARTS         12     /* sessions with a part of the sources */
+#define PARTS_MOST    64     /* that begin where their first source is */
+#define PART_GROUPS   4      /* groups of such a part at least, as opening it takes some runs */
+#define PARTS_BYTES   2.56e8 /* of weights in all of them at most */
 
 /* Consecutive sources. */
 struct group {
@@ -40,6 +37,8 @@ struct measuring {
     const double *factors;      /* the same of scales; NULL: 1 */
     double *places;             /* [set * dims]; NULL: not wanted */
     struct by_judgement *each;  /* [set * samples + sample]; NULL: not wanted */
+    const size_t *samples;      /* that are run; NULL: those that are measured on */
+    size_t count;               /* of them */
 };
 
 int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done, size_t all,
@@ -60,13 +59,13 @@ static int run_each(void *context, size_t begin, size_t end, unsigned worker,
     const struct by_decisions *d = measuring->d;
     (void)worker;
     for (size_t i = begin; i < end; i++) {
-        const size_t set = i / d->samples, index = i % d->samples;
+        const size_t set = i / measuring->count, index = i % measuring->count;
         const size_t part = measuring->groups ? measuring->groups[set].part : BY_NONE;
         if (by_switches_run(
                 part == BY_NONE ? d->work->switches : d->work->parts[part].switches,
                 measuring->on + set * d->source_count,
                 measuring->factors ? measuring->factors + set * d->source_count : NULL,
-                d->measured[index], index, measuring->each ? &measuring->each[i] : NULL,
+                measuring->samples[index], index, measuring->each ? &measuring->each[i] : NULL,
                 measuring->places ? measuring->places + set * d->work->noise.dims : NULL, err) < 0)
             return -1;
     }
@@ -77,14 +76,25 @@ static int run_sets(struct by_decisions *d, struct measuring *measuring, size_t 
                     struct baryon_error *err)
 {
     measuring->d = d;
-    d->runs += sets * d->samples;
-    return by_par_for(d->q->pool, sets * d->samples, 1, run_each, measuring, err);
+    if (!measuring->samples) {
+        measuring->samples = d->measured;
+        measuring->count = d->samples;
+    }
+    d->runs += sets * measuring->count;
+    return by_par_for(d->q->pool, sets * measuring->count, 1, run_each, measuring, err);
 }
 
 int by_decide_run_factors(struct by_decisions *d, const bool *on, const double *factors,
                           size_t sets, double *places, struct baryon_error *err)
 {
     struct measuring measuring = {.on = on, .factors = factors, .places = places};
+    return run_sets(d, &measuring, sets, err);
+}
+
+int by_decide_run_samples(struct by_decisions *d, const bool *on, const size_t *samples,
+                          size_t count, size_t sets, double *places, struct baryon_error *err)
+{
+    struct measuring measuring = {.on = on, .places = places, .samples = samples, .count = count};
     return run_sets(d, &measuring, sets, err);
 }
 
@@ -239,6 +249,18 @@ static int own_noise(const struct by_decisions *d, size_t source, double *noise,
     return status;
 }
 
+/* A source has its share of a group. */
+static void take_alone(struct by_decisions *d, size_t source, size_t group)
+{
+    struct by_decide_noise *noise = &d->work->noise;
+    for (size_t k = 0; k < d->output_count; k++) {
+        double *each = noise->each + (source * noise->outputs + k) * noise->samples;
+        d->sources[source].alone[k] = noise->share_of[source] * noise->energy[group][k];
+        for (size_t i = 0; i < noise->samples; i++)
+            each[i] = noise->share_of[source] * by_decide_noise_of_sample(noise, group, k, i);
+    }
+}
+
 static int divide_group(struct by_decisions *d, const struct group *group, struct baryon_error *err)
 {
     struct by_decide_noise *noise = &d->work->noise;
@@ -254,8 +276,7 @@ static int divide_group(struct by_decisions *d, const struct group *group, struc
         noise->group_of[i] = noise->first_group[i] = group->place;
         noise->share_of[i] = count == 1 ? 1 : sum > 0 ? own / sum : 1 / (double)count;
         noise->first_share[i] = noise->share_of[i];
-        for (size_t k = 0; k < d->output_count; k++)
-            d->sources[i].alone[k] = noise->share_of[i] * noise->energy[group->place][k];
+        take_alone(d, i, group->place);
     }
     return 0;
 }
@@ -366,8 +387,8 @@ static int measure_places(struct by_decisions *d, const bool *on, double *places
 
 static size_t sets_of(const struct by_decisions *d)
 {
-    const size_t most = by_decide_noise_most(d);
-    const size_t groups = d->work->options.runs ? d->work->options.runs / d->samples : most;
+    const size_t most = by_decide_noise_most(d), runs = by_decide_runs(d);
+    const size_t groups = runs ? runs / d->samples : most;
     const size_t wanted = groups < most ? groups : most;
     if (wanted >= d->source_count)
         return d->source_count;
@@ -474,96 +495,6 @@ static int measure_all(struct by_decisions *d, struct group *groups, struct bary
     return 0;
 }
 
-static void choose_samples(struct by_decisions *d)
-{
-    const struct by_decide_options *options = &d->work->options;
-    const size_t count = by_judge_count(d->judge), sets = d->source_count + 3 + SHARPENED;
-    size_t wanted = options->samples;
-    if (!wanted && options->runs)
-        wanted = options->runs / sets > FEWEST_SAMPLES ? options->runs / sets : FEWEST_SAMPLES;
-    if (!options->samples && (!wanted || wanted > USUAL_SAMPLES))
-        wanted = USUAL_SAMPLES;
-    d->samples = wanted < count ? wanted : count;
-}
-
-static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
-                      struct baryon_error *err)
-{
-    const struct measuring *measuring = context;
-    (void)worker;
-    for (size_t i = begin; i < end; i++)
-        if (by_switches_run(measuring->d->work->switches, measuring->on, NULL, i, i,
-                            &measuring->each[i], NULL, err) < 0)
-            return -1;
-    return 0;
-}
-
-/* Of all outputs, each over its energy in all samples, or in this one. */
-static double noise_of_sample(const struct by_decisions *d, const struct by_judgement *each,
-                              size_t sample, bool own)
-{
-    double noise = 0;
-    for (size_t k = 0; k < each[sample].count; k++) {
-        double signal = own ? each[sample].outputs[k].signal : 0;
-        for (size_t i = 0; !own && i < by_judge_count(d->judge); i++)
-            signal += each[i].outputs[k].signal;
-        noise += signal > 0 ? each[sample].outputs[k].noise / signal : 0;
-    }
-    return isfinite(noise) ? noise : INFINITY;
-}
-
-/* Over all samples the ones with the greatest errors decide, and when those are gone the ones that
- * suffer most for their size: both by turns. Places stay in order. */
-static void take_noisiest(struct by_decisions *d, const struct by_judgement *each, bool *taken)
-{
-    const size_t all = by_judge_count(d->judge);
-    size_t count = 0;
-    for (size_t n = 0; n < d->samples; n++) {
-        size_t worst = all;
-        double most = -1;
-        for (size_t i = 0; i < all; i++) {
-            const double noise = taken[i] ? -1 : noise_of_sample(d, each, i, n % 2);
-            if (noise <= most)
-                continue;
-            most = noise;
-            worst = i;
-        }
-        if (worst < all)
-            taken[worst] = true;
-    }
-    for (size_t i = 0; i < all; i++)
-        if (taken[i])
-            d->measured[count++] = i;
-}
-
-static int find_samples(struct by_decisions *d, struct baryon_error *err)
-{
-    const size_t count = by_judge_count(d->judge);
-    d->measured = by_arena_alloc(&d->arena, count + 1, sizeof *d->measured, err);
-    if (!d->measured)
-        return -1;
-    for (size_t i = 0; i < d->samples; i++)
-        d->measured[i] = i;
-    if (d->samples == count)
-        return 0;
-    bool *on = by_alloc(d->source_count + 1, sizeof *on, err);
-    struct by_judgement *each = by_alloc_zero(count + 1, sizeof *each, err);
-    struct measuring measuring = {.d = d, .on = on, .each = each};
-    bool *taken = by_alloc_zero(count + 1, sizeof *taken, err);
-    int status = on && each && taken ? 0 : -1;
-    if (status == 0) {
-        memset(on, true, d->source_count);
-        d->runs += count;
-        status = by_par_for(d->q->pool, count, 1, judge_each, &measuring, err);
-    }
-    if (status == 0)
-        take_noisiest(d, each, taken);
-    by_free(on);
-    by_free(taken);
-    by_free(each);
-    return status;
-}
-
 static int open_switches(struct by_decisions *d, struct baryon_error *err)
 {
     struct by_decide_work *work = d->work;
@@ -571,11 +502,11 @@ static int open_switches(struct by_decisions *d, struct baryon_error *err)
         return 0;
     if (!by_judge_count(d->judge))
         return by_fail(err, BARYON_ERR_INPUT, "no sample is left to measure decisions on");
-    choose_samples(d);
+    by_decide_choose_samples(d);
     return by_decide_go_on(d, "measure", 0, d->source_count, err) < 0 ||
                    by_switches_open(&work->switches, d, 0, d->source_count, err) < 0
                ? -1
-               : find_samples(d, err);
+               : by_decide_find_samples(d, err);
 }
 
 static void find_share(struct by_decisions *d, const struct by_decide_state *state, size_t source)
@@ -644,7 +575,7 @@ static int sharpen(struct by_decisions *d, struct baryon_error *err)
     const size_t all = status == 0 ? list_worst(&state, SHARPEN_SHARE, list) : 0;
     size_t count = 0;
     by_decide_state_close(&state);
-    for (size_t i = 0; i < all && count < SHARPENED; i++) {
+    for (size_t i = 0; i < all && count < BY_DECIDE_SHARPENED; i++) {
         if (noise->share_of[list[i].begin] != 1)
             continue;
         list[count] = list[i];

@@ -44,6 +44,8 @@ int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_er
     noise->lost = by_alloc_zero(noise->room, sizeof *noise->lost, err);
     noise->group_of = by_alloc_zero(d->source_count + 1, sizeof *noise->group_of, err);
     noise->share_of = by_alloc_zero(d->source_count + 1, sizeof *noise->share_of, err);
+    noise->each = by_alloc_zero(d->source_count * noise->outputs * noise->samples + 1,
+                                sizeof *noise->each, err);
     noise->first_group = by_alloc_zero(d->source_count + 1, sizeof *noise->first_group, err);
     noise->first_share = by_alloc_zero(d->source_count + 1, sizeof *noise->first_share, err);
     noise->total = by_alloc_zero(noise->dims, sizeof *noise->total, err);
@@ -52,8 +54,8 @@ int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_er
     for (size_t i = 0; noise->products && i < noise->room * noise->room * noise->outputs; i++)
         noise->products[i] = NAN;
     return noise->errors && noise->energy && noise->rested && noise->products && noise->lost &&
-                   noise->group_of && noise->share_of && noise->first_group && noise->first_share &&
-                   noise->none && noise->total && noise->rest
+                   noise->group_of && noise->share_of && noise->each && noise->first_group &&
+                   noise->first_share && noise->none && noise->total && noise->rest
                ? 0
                : -1;
 }
@@ -67,6 +69,7 @@ void by_decide_noise_close(struct by_decide_noise *noise)
     by_free(noise->lost);
     by_free(noise->group_of);
     by_free(noise->share_of);
+    by_free(noise->each);
     by_free(noise->first_group);
     by_free(noise->first_share);
     by_free(noise->none);
@@ -151,6 +154,19 @@ double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, c
         sum += (double)one[i] * (double)other[i];
     for (size_t k = 0; k < LANES; k++)
         sum += sums[k];
+    return sum;
+}
+
+double by_decide_noise_of_sample(const struct by_decide_noise *noise, size_t group, size_t output,
+                                 size_t sample)
+{
+    const float *errors =
+        noise->errors + group * noise->dims + noise->begin[output] + sample * noise->bins[output];
+    double sum = 0;
+    if (noise->lost[group])
+        return noise->energy[group][output] / (double)noise->samples;
+    for (size_t i = 0; i < noise->bins[output]; i++)
+        sum += (double)errors[i] * (double)errors[i];
     return sum;
 }
 

@@ -117,6 +117,8 @@ struct by_decide_options {
     size_t samples;   /* to measure on, of those that judge; 0: as many as `runs` allows */
     size_t runs;      /* of the session with switches at most, about; 0: no limit. With fewer than
                          there are sources, neighbours are measured together and the worst are split */
+    double work;      /* multiply-adds; with so many at most there are runs for all sources alone on
+                         four samples, whatever `runs` is */
     bool activations; /* no other sources, and no layers: for by_decisions_ranges() */
     size_t parts;     /* sessions that share the sources among them; 0: as many as pay */
     const struct by_map *names; /* tensors that rules may speak of: those of the user's model; NULL:
@@ -137,6 +139,32 @@ int by_decisions_measure(struct by_decisions *d, struct baryon_error *err);
 /* The same in place: of the decisions in `on`, what removing each source's noise gains then. Where
  * errors do not add this is the better model for what is chosen next. */
 int by_decisions_measure_around(struct by_decisions *d, const bool *on, struct baryon_error *err);
+
+/* --- Checking --- */
+
+/* What a source does alone. Of noise over signal single samples may have nearly all, so there is
+ * also its share of each sample's noise, mean over samples and outputs. */
+struct by_alone {
+    double noise, share;
+};
+struct by_alone_source {
+    size_t source;
+    struct by_alone measured; /* in few runs */
+    struct by_alone run;      /* in one of its own, on other samples */
+    struct by_alone half[2];  /* the same on every other one of these, and on the rest */
+};
+struct by_checked {
+    size_t sources, samples;
+    /* Spearman's correlation of what was measured with runs; NAN: no other sample is left. */
+    double noise, share;
+};
+
+/* After by_decisions_measure(): so many sources, evenly over their order, are run alone on so many
+ * samples of those that judge, without those that were measured on. alone: room for them; most
+ * noise first. */
+int by_decisions_check(struct by_decisions *d, size_t sources, size_t samples,
+                       struct by_alone_source *alone, struct by_checked *checked,
+                       struct baryon_error *err);
 
 /* --- Ranges --- */
 

@@ -8,7 +8,9 @@
  *   decide_begin.c      what comes before the sources of a part, run once
  *   decide_own.c        noise of activations by themselves
  *   decide_noise.c      errors at the outputs, as vectors
+ *   decide_samples.c    on which samples, in how many runs
  *   decide_measure.c    noise of sources
+ *   decide_check.c      the same in a run of each, to compare
  *   decide_ranges.c     factors of ranges, by the errors that each makes
  *   decide_state.c      the additive model of a set of decisions
  *   decide_choose.c     the set that meets a goal
@@ -21,8 +23,9 @@
 
 #include "search/decision.h"
 
-#define BY_NONE         SIZE_MAX
-#define BY_DECIDE_TYPES 64
+#define BY_NONE             SIZE_MAX
+#define BY_DECIDE_TYPES     64
+#define BY_DECIDE_SHARPENED 24 /* sources that are measured among all others too, at most */
 
 /* Places in a list, one row after the other: of row i those from start[i] on. */
 struct by_decide_index {
@@ -67,6 +70,7 @@ struct by_decide_noise {
     bool *lost;          /* by group: not finite; it counts by its energy alone */
     size_t *group_of;    /* by source */
     double *share_of;    /* by source */
+    double *each;        /* [(source * outputs + output) * samples + sample]: energy alone */
     size_t *first_group; /* both as they were when each source was alone */
     double *first_share;
     double *none, *total;            /* outputs with nothing on, and with all */
@@ -158,6 +162,9 @@ void by_decide_noise_set(struct by_decisions *d, size_t group, const double *wit
                          const double *without, bool mean);
 double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, const float *one,
                            const float *other);
+/* Energy of a group's errors on one sample. */
+double by_decide_noise_of_sample(const struct by_decide_noise *noise, size_t group, size_t output,
+                                 size_t sample);
 /* Of the errors of two groups. */
 double by_decide_noise_product(const struct by_decide_noise *noise, size_t output, size_t one,
                                size_t other);
@@ -239,12 +246,24 @@ int by_begins_replace(const struct by_begins *begins, struct baryon_model *model
 /* Noise over signal of activations, on the samples that are measured on. */
 int by_decide_own(struct by_decisions *d, struct baryon_error *err);
 
+/* --- decide_samples.c --- */
+
+/* Of the session with switches, at most; 0: any. */
+size_t by_decide_runs(const struct by_decisions *d);
+/* How many: d->samples. */
+void by_decide_choose_samples(struct by_decisions *d);
+/* Which: d->measured. After by_switches_open(). */
+int by_decide_find_samples(struct by_decisions *d, struct baryon_error *err);
+
 /* --- decide_measure.c --- */
 
 /* The same sources in several sets, each with factors of its own: places of all samples, which
  * begin as zeros. on, factors: by set and source. */
 int by_decide_run_factors(struct by_decisions *d, const bool *on, const double *factors,
                           size_t sets, double *places, struct baryon_error *err);
+/* Sets on other samples than those that are measured on, of which there are no more. */
+int by_decide_run_samples(struct by_decisions *d, const bool *on, const size_t *samples,
+                          size_t count, size_t sets, double *places, struct baryon_error *err);
 /* Fails where that was the time to stop. */
 int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done, size_t all,
                     struct baryon_error *err);

@@ -15,9 +15,12 @@
     1e-3 /* of the multiply-adds' cost: that of all bytes where types cost the same */
 /* Runs of the session with switches, by effort: for each of all samples so many, as a search is
  * to take no more than some dozens of runs of the float model on all of them; within limits. */
-#define RUNS_EACH  10
-#define RUNS_LEAST 240
-#define RUNS_MOST  600
+#define RUNS_EACH       10
+#define RUNS_LEAST      240
+#define RUNS_MOST       600
+#define RUNS_WORK       1e11 /* multiply-adds, some seconds: more runs of small models */
+#define CHECKED         12   /* sources that are run alone again, to tell how good their order is */
+#define CHECKED_SAMPLES 4
 static const size_t verifications[] = {
     [BY_EFFORT_QUICK] = 4, [BY_EFFORT_NORMAL] = 8, [BY_EFFORT_THOROUGH] = 24};
 
@@ -84,12 +87,25 @@ static bool may_save(const struct by_decisions *d)
     return false;
 }
 
-static int open_decisions(struct by_auto_layers *layers, const struct by_auto_point *point,
+static int check_order(struct by_auto_layers *layers, struct by_checked *order,
+                       struct baryon_error *err)
+{
+    struct by_alone_source alone[CHECKED];
+    if (by_decisions_check(&layers->decisions, CHECKED, CHECKED_SAMPLES, alone, order, err) < 0)
+        return -1;
+    by_log(layers->work->options->log, BY_LOG_DEBUG,
+           "%zu of %zu tensors and layers alone on %zu further samples: rank correlation %.2f",
+           order->sources, layers->decisions.source_count, order->samples, order->share);
+    return 0;
+}
+
+static int open_decisions(struct by_auto_layers *layers, struct by_auto_point *point,
                           struct baryon_error *err)
 {
     const bool sure = point->sure && point->allowed;
     struct by_auto_work *work = layers->work;
     const struct by_decide_options options = {.runs = runs_of(work),
+                                              .work = RUNS_WORK,
                                               .names = &layers->user->graph->values,
                                               .progress = go_on,
                                               .context = layers};
@@ -97,7 +113,8 @@ static int open_decisions(struct by_auto_layers *layers, const struct by_auto_po
                           &options, err) < 0)
         return -1;
     layers->idle = sure && !may_save(&layers->decisions);
-    if (!layers->idle && by_decisions_measure(&layers->decisions, err) < 0)
+    if (!layers->idle && (by_decisions_measure(&layers->decisions, err) < 0 ||
+                          check_order(layers, &point->order, err) < 0))
         return -1;
     layers->on = by_alloc_zero(layers->decisions.decision_count + 1, sizeof *layers->on, err);
     if (!layers->on)
@@ -174,7 +191,7 @@ static int open_candidate(struct by_auto_layers *layers, const struct by_auto_po
 int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, size_t place,
                         const char *rest, const char *by_name, bool bytes, struct baryon_error *err)
 {
-    const struct by_auto_point *point = &work->out->points.at[place];
+    struct by_auto_point *point = &work->out->points.at[place];
     struct by_auto_layers *layers = by_alloc_zero(1, sizeof *layers, err);
     if (!layers)
         return -1;

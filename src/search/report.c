@@ -246,6 +246,19 @@ static void values_json(const struct by_auto *search, const char *key, const dou
     by_json_close(json, '}');
 }
 
+/* How well few runs tell what decisions cost. */
+static void order_json(const struct by_checked *order, struct by_json *json)
+{
+    if (!order->sources)
+        return;
+    by_json_open(json, "order", '{');
+    by_json_int(json, "sources", (int64_t)order->sources);
+    by_json_int(json, "samples", (int64_t)order->samples);
+    by_json_double(json, "noise", order->noise);
+    by_json_double(json, "share", order->share);
+    by_json_close(json, '}');
+}
+
 static void step_json(const struct by_auto *search, const struct by_auto_point *point,
                       struct by_json *json)
 {
@@ -270,6 +283,7 @@ static void step_json(const struct by_auto *search, const struct by_auto_point *
             by_json_double(json, point->figures.widths[i].type, point->figures.widths[i].share);
         by_json_close(json, '}');
         by_json_int(json, "bytes", (int64_t)point->bytes);
+        order_json(&point->order, json);
     }
     by_json_double(json, "seconds", point->seconds);
     by_json_text(json, "config", point->yaml);

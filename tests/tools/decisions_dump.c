@@ -4,12 +4,14 @@
  *
  *   decisions_dump MODEL SAMPLES PRESET [RUNS [CANDIDATES]]
  *
- * RUNS: of the session with switches at most, 0: any. CANDIDATES: about so many of the decisions
- * are tried as real candidates, evenly over the list; 0: all. Prints
- * "PLAN sqnr-predicted sqnr-real sources decisions runs seconds", for each source
- * "SOURCE kind name noise share", then for each candidate
- * "DECISION kind name gain-predicted gain-real gain-even gain-odd" (of every other sample, and of
- * the others), and for random sets of decisions
+ * RUNS: of the session with switches at most, but for small models; 0: any. CANDIDATES: about so
+ * many of the decisions are tried as real candidates, evenly over the list; 0: all; "none": no
+ * candidate at all, nor sets. Prints "PLAN sqnr-predicted sqnr-real sources decisions runs
+ * seconds", for each source "SOURCE kind name noise share"; "CHECK sources samples rank-of-noise
+ * rank-of-shares", and for each source "ALONE kind name noise-measured noise-run noise-even
+ * noise-odd share-measured share-run share-even share-odd", of a run of its own on samples that it
+ * was not measured on; then for each candidate "DECISION kind name gain-predicted gain-real
+ * gain-even gain-odd" (of every other sample, and of the others), and for random sets of decisions
  * "SET sqnr-predicted sqnr-real", all on the samples that were measured on.
  */
 #include "base/rng.h"
@@ -33,7 +35,9 @@ static const struct by_mac_cost macs[] = {{"*16", "*", 2, true}, {"*", "*", 1, f
 static const struct by_target_ladder ladder = {
     .alternatives = alternatives, .alternative_count = 2, .macs = macs, .mac_count = 2};
 
-#define SETS 12
+#define SETS   12
+#define OTHERS 8    /* samples of runs of single sources, at most */
+#define WORK   1e11 /* as a search has it */
 
 struct dump {
     struct by_config config;
@@ -157,9 +161,35 @@ static void print_sources(const struct by_decisions *d)
     }
 }
 
+static void print_alone(const struct by_decisions *d, const struct by_alone_source *alone)
+{
+    const struct by_noise_source *source = &d->sources[alone->source];
+    printf("ALONE\t%s\t%s", source->weight ? "weight" : "activation", source->name);
+    printf("\t%.6g\t%.6g\t%.6g\t%.6g", alone->measured.noise, alone->run.noise,
+           alone->half[0].noise, alone->half[1].noise);
+    printf("\t%.6g\t%.6g\t%.6g\t%.6g\n", alone->measured.share, alone->run.share,
+           alone->half[0].share, alone->half[1].share);
+}
+
+static int print_check(struct by_decisions *d, struct baryon_error *err)
+{
+    struct by_alone_source *alone = by_alloc_zero(d->source_count + 1, sizeof *alone, err);
+    struct by_checked checked;
+    const int status =
+        alone ? by_decisions_check(d, d->source_count, OTHERS, alone, &checked, err) : -1;
+    if (status == 0)
+        printf("CHECK\t%zu\t%zu\t%.4f\t%.4f\n", checked.sources, checked.samples, checked.noise,
+               checked.share);
+    for (size_t i = 0; status == 0 && i < checked.sources; i++)
+        print_alone(d, &alone[i]);
+    by_free(alone);
+    return status;
+}
+
 static int run(struct dump *dump, int count, char **args, struct baryon_error *err)
 {
-    const struct by_decide_options options = {.runs = count > 4 ? strtoul(args[4], NULL, 10) : 0};
+    const struct by_decide_options options = {.runs = count > 4 ? strtoul(args[4], NULL, 10) : 0,
+                                              .work = WORK};
     struct by_prediction prediction;
     double real[JUDGED];
     if (open_all(dump, args, err) < 0)
@@ -178,7 +208,11 @@ static int run(struct dump *dump, int count, char **args, struct baryon_error *e
     printf("PLAN\t%.4f\t%.4f\t%zu\t%zu\t%zu\t%.2f\n", prediction.sqnr, real[ALL],
            dump->d.source_count, dump->d.decision_count, dump->d.runs, seconds);
     print_sources(&dump->d);
+    if (print_check(&dump->d, err) < 0)
+        return -1;
     fflush(stdout);
+    if (count > 5 && !strcmp(args[5], "none"))
+        return 0;
     if (try_sets(dump, err) < 0)
         return -1;
     return try_each(dump, count > 5 ? strtoul(args[5], NULL, 10) : 0, real, err);

@@ -213,6 +213,14 @@ static void test_sets_are_predicted(void **state)
     close_decisions();
 }
 
+static double alone_noise(size_t place)
+{
+    double noise = 0;
+    for (size_t k = 0; k < d.output_count; k++)
+        noise += d.sources[place].alone[k] / d.signal[k];
+    return noise / (double)d.output_count;
+}
+
 static void test_threads_do_not_matter(void **state)
 {
     (void)state;
@@ -229,7 +237,6 @@ static void test_threads_do_not_matter(void **state)
     close_decisions();
 }
 
-/* With fewer runs than sources the worst ones are found all the same. */
 /* Sessions with a part of the sources measure what one with all of them does. */
 static void test_parts_measure_the_same(void **state)
 {
@@ -250,6 +257,7 @@ static void test_parts_measure_the_same(void **state)
     }
 }
 
+/* With fewer runs than sources the worst ones are found all the same. */
 static void test_few_runs(void **state)
 {
     (void)state;
@@ -267,6 +275,54 @@ static bool stop_after(void *context, const char *what, size_t done, size_t all)
 {
     (void)what, (void)all;
     return done < *(const size_t *)context;
+}
+
+/* What sources do alone on two samples is in the order of what they do on others. */
+static void test_order_is_that_of_single_runs(void **state)
+{
+    (void)state;
+    struct by_alone_source alone[MOST];
+    struct by_checked checked;
+    const struct by_decide_options two = {.samples = 2};
+    open_decisions(1, &widens, &two);
+    assert_ok(by_decisions_measure(&d, &err));
+    assert_ok(by_decisions_check(&d, MOST, SAMPLES, alone, &checked, &err));
+    assert_int_equal(checked.sources, d.source_count);
+    assert_int_equal(checked.samples, by_judge_count(judge) - 2);
+    assert_true(checked.noise > 0.75 && checked.share > 0.75);
+    for (size_t i = 1; i < checked.sources; i++)
+        assert_true(alone[i - 1].measured.share >= alone[i].measured.share);
+    double shares = 0;
+    for (size_t i = 0; i < checked.sources; i++) {
+        const double half = (alone[i].half[0].share + alone[i].half[1].share) / 2;
+        assert_near(alone[i].run.share, half, 1e-9);
+        assert_near(alone[i].measured.noise, alone_noise(alone[i].source), 1e-9);
+        shares += alone[i].run.share;
+    }
+    assert_near(shares, 1, 1e-9);
+    assert_ok(by_decisions_check(&d, 3, 1, alone, &checked, &err));
+    assert_true(checked.sources == 3 && checked.samples == 1);
+    close_decisions();
+    open_decisions(1, &widens, &all_samples); /* no other sample is left */
+    assert_ok(by_decisions_measure(&d, &err));
+    assert_ok(by_decisions_check(&d, MOST, SAMPLES, alone, &checked, &err));
+    assert_true(!checked.sources && isnan(checked.share));
+    close_decisions();
+}
+
+/* Few runs go to few samples rather than to groups; a small model has more of them. */
+static void test_small_models_have_more_runs(void **state)
+{
+    (void)state;
+    const struct by_decide_options few = {.runs = 20}, more = {.runs = 20, .work = 1e9};
+    open_decisions(1, &widens, &few);
+    assert_ok(by_decisions_measure(&d, &err));
+    assert_int_equal(d.samples, 2);
+    close_decisions();
+    open_decisions(1, &widens, &more);
+    assert_ok(by_decisions_measure(&d, &err));
+    assert_int_equal(d.samples, 4);
+    close_decisions();
 }
 
 static void test_can_be_stopped(void **state)
@@ -663,6 +719,8 @@ int main(void)
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_parts_measure_the_same),
         cmocka_unit_test(test_few_runs),
+        cmocka_unit_test(test_order_is_that_of_single_runs),
+        cmocka_unit_test(test_small_models_have_more_runs),
         cmocka_unit_test(test_can_be_stopped),
         cmocka_unit_test(test_least_cost_is_chosen),
         cmocka_unit_test(test_margins_of_choices),

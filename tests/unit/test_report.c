@@ -303,7 +303,7 @@ static void rows_of_boxes_are_found(void **state)
     put_box(rows, 9, (const float[]){101, 50, 40, 20}, 1, 0.5F); /* of another class */
     put_box(rows, 5, (const float[]){20, 20, 10, 10}, 0, 0.2F);  /* too little */
     const struct by_array output = array_of(rows, 3, dims);
-    assert_int_equal(by_boxes_find(&rule, &output, 1, &err), 0);
+    assert_int_equal(by_boxes_find(&rule, &output, 1, 200, 100, &err), 0);
     assert_int_equal(rule.kind, BY_BOXES_ROWS);
     assert_int_equal(rule.classes, 3);
     assert_int_equal(by_boxes_read(&rule, &output, 200, 100, boxes, &count, &err), 0);
@@ -313,7 +313,7 @@ static void rows_of_boxes_are_found(void **state)
     assert_true(fabs(boxes[0].at[2] - 0.6) < 1e-6 && fabs(boxes[0].at[3] - 0.6) < 1e-6);
     assert_int_equal(boxes[1].class, 1);
     rows[6 * BOXES] = 3; /* no score */
-    assert_int_equal(by_boxes_find(&rule, &output, 1, &err), 0);
+    assert_int_equal(by_boxes_find(&rule, &output, 1, 200, 100, &err), 0);
     assert_int_equal(rule.kind, BY_BOXES_NONE);
 }
 
@@ -329,7 +329,7 @@ static void columns_of_boxes_have_a_score_of_their_own(void **state)
     const float row[7] = {0.5F, 0.5F, 0.2F, 0.4F, 0.8F, 0.1F, 0.5F};
     memcpy(&columns[7 * 11], row, sizeof row);
     const struct by_array output = array_of(columns, 3, dims);
-    assert_int_equal(by_boxes_find(&rule, &output, 1, &err), 0);
+    assert_int_equal(by_boxes_find(&rule, &output, 1, 200, 100, &err), 0);
     assert_int_equal(rule.kind, BY_BOXES_COLUMNS);
     assert_int_equal(by_boxes_read(&rule, &output, 200, 100, boxes, &count, &err), 0);
     assert_int_equal(count, 1);
@@ -354,7 +354,7 @@ static void boxes_and_scores_are_a_pair(void **state)
     scores[2 * 6 + 1] = 0.75F;
     const struct by_array outputs[2] = {array_of(scores, 3, score_dims),
                                         array_of(corners, 3, box_dims)};
-    assert_int_equal(by_boxes_find(&rule, outputs, 2, &err), 0);
+    assert_int_equal(by_boxes_find(&rule, outputs, 2, 200, 100, &err), 0);
     assert_int_equal(rule.kind, BY_BOXES_PAIR);
     assert_true(rule.boxes == 1 && rule.scores == 0 && rule.corners && rule.pixels);
     assert_int_equal(by_boxes_read(&rule, outputs, 100, 100, boxes, &count, &err), 0);
@@ -371,11 +371,66 @@ static void logits_are_no_boxes(void **state)
     const struct by_array both[2] = {logits, map};
     struct by_boxes_rule rule;
     (void)state;
-    assert_int_equal(by_boxes_find(&rule, &logits, 1, &err), 0);
+    assert_int_equal(by_boxes_find(&rule, &logits, 1, 200, 100, &err), 0);
     assert_int_equal(rule.kind, BY_BOXES_NONE);
-    assert_int_equal(by_boxes_find(&rule, &map, 1, &err), 0);
+    assert_int_equal(by_boxes_find(&rule, &map, 1, 200, 100, &err), 0);
     assert_int_equal(rule.kind, BY_BOXES_NONE);
-    assert_int_equal(by_boxes_find(&rule, both, 2, &err), 0);
+    assert_int_equal(by_boxes_find(&rule, both, 2, 200, 100, &err), 0);
+    assert_int_equal(rule.kind, BY_BOXES_NONE);
+}
+
+/* Of one value from the first column and row up to the last ones, which are not in it. */
+static void fill_region(float *map, size_t width, const size_t at[4], float value)
+{
+    for (size_t y = at[1]; y < at[3]; y++)
+        for (size_t x = at[0]; x < at[2]; x++)
+            map[y * width + x] = value;
+}
+
+static void regions_of_a_map_are_boxes(void **state)
+{
+    static float map[50 * 100];
+    const int64_t dims[4] = {1, 1, 50, 100};
+    struct by_boxes_rule rule;
+    struct by_box boxes[BY_BOXES_MOST];
+    size_t count;
+    const struct by_array output = array_of(map, 4, dims);
+    (void)state;
+    fill_region(map, 100, (size_t[]){10, 5, 20, 10}, 0.95F);
+    fill_region(map, 100, (size_t[]){20, 10, 30, 15}, 0.95F); /* touches it by a corner */
+    fill_region(map, 100, (size_t[]){60, 20, 90, 30}, 0.85F);
+    fill_region(map, 100, (size_t[]){5, 40, 15, 45}, 0.4F);   /* too low in the mean */
+    fill_region(map, 100, (size_t[]){40, 40, 60, 42}, 0.95F); /* two places high */
+    assert_int_equal(by_boxes_find(&rule, &output, 1, 200, 100, &err), 0);
+    assert_int_equal(rule.kind, BY_BOXES_MAP);
+    assert_int_equal(by_boxes_read(&rule, &output, 200, 100, boxes, &count, &err), 0);
+    assert_int_equal(count, 2);
+    assert_true(fabs(boxes[0].at[0] - 0.6) < 1e-9 && fabs(boxes[0].at[1] - 0.4) < 1e-9);
+    assert_true(fabs(boxes[0].at[2] - 0.9) < 1e-9 && fabs(boxes[0].at[3] - 0.6) < 1e-9);
+    assert_true(fabs(boxes[0].score - 0.85) < 1e-6 && boxes[0].class == 0);
+    assert_true(fabs(boxes[1].at[0] - 0.1) < 1e-9 && fabs(boxes[1].at[3] - 0.3) < 1e-9);
+}
+
+static void other_maps_have_no_boxes(void **state)
+{
+    static float map[50 * 100];
+    const int64_t dims[4] = {1, 1, 50, 100}, two[4] = {1, 2, 25, 100};
+    struct by_boxes_rule rule;
+    const struct by_array output = array_of(map, 4, dims), channels = array_of(map, 4, two);
+    (void)state;
+    assert_int_equal(by_boxes_find(&rule, &channels, 1, 200, 50, &err), 0);
+    assert_int_equal(rule.kind, BY_BOXES_NONE);
+    assert_int_equal(by_boxes_find(&rule, &output, 1, 200, 200, &err), 0); /* other sides */
+    assert_int_equal(rule.kind, BY_BOXES_NONE);
+    fill_region(map, 100, (size_t[]){0, 0, 100, 6}, 0.5F); /* a tenth is neither low nor high */
+    assert_int_equal(by_boxes_find(&rule, &output, 1, 200, 100, &err), 0);
+    assert_int_equal(rule.kind, BY_BOXES_NONE);
+    fill_region(map, 100, (size_t[]){0, 0, 100, 26}, 1); /* the half is high */
+    assert_int_equal(by_boxes_find(&rule, &output, 1, 200, 100, &err), 0);
+    assert_int_equal(rule.kind, BY_BOXES_NONE);
+    fill_region(map, 100, (size_t[]){0, 0, 100, 50}, 0);
+    map[7] = NAN;
+    assert_int_equal(by_boxes_find(&rule, &output, 1, 200, 100, &err), 0);
     assert_int_equal(rule.kind, BY_BOXES_NONE);
 }
 
@@ -410,6 +465,8 @@ int main(void)
         cmocka_unit_test(columns_of_boxes_have_a_score_of_their_own),
         cmocka_unit_test(boxes_and_scores_are_a_pair),
         cmocka_unit_test(logits_are_no_boxes),
+        cmocka_unit_test(regions_of_a_map_are_boxes),
+        cmocka_unit_test(other_maps_have_no_boxes),
         cmocka_unit_test(a_command_is_quoted_for_a_shell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
