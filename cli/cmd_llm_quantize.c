@@ -22,7 +22,7 @@ static int run_llm_quantize(struct by_cli *cli, const void *given, struct baryon
     by_str_release(&repeat);
     if (status)
         return -1;
-    const bool searched = !options.quark && options.search == BY_LLM_SEARCH_MSE;
+    const bool searched = !options.quark && options.search != BY_LLM_SEARCH_MINMAX;
     if (settings->dry_run)
         by_llm_quant_tell(cli, "quantizable", cli->operands[0], false, &result);
     else

@@ -108,8 +108,8 @@ void by_llm_quant_tell(struct by_cli *cli, const char *verb, const char *out, bo
     if (searched && sums->error > 0) {
         const double found = sqnr(sums->energy, sums->error);
         by_out_printf(&cli->out, BY_PLAIN,
-                      "SQNR of weights %.2f dB, %+.2f dB by the search for least squared error\n",
-                      found, found - sqnr(sums->energy, sums->minmax_error));
+                      "SQNR of weights %.2f dB, %+.2f dB by the search of scales\n", found,
+                      found - sqnr(sums->energy, sums->minmax_error));
     }
     tell_solved(cli, result);
 }

@@ -527,7 +527,7 @@ _baryon()
     llm-quantize:--exclude) return ;;
     llm-quantize:--layer) return ;;
     llm-quantize:--group-size) return ;;
-    llm-quantize:--search) words='mse minmax' ;;
+    llm-quantize:--search) words='unbiased mse minmax' ;;
     llm-quantize:--compat) words='none quark-0.13' ;;
     llm-quantize:--linears) return ;;
     llm-quantize:--stacks) words='split keep' ;;

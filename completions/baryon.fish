@@ -957,7 +957,7 @@ complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcomma
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l exclude -x -d 'Leave layers as they are whose names match PATTERN, a shell pattern or re:REGEX'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l layer -x -d 'Another scheme for layers whose names match PATTERN; the first that matches counts'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l group-size -x -d 'Weights that share a scale, for schemes with groups; 0 for the scheme'\''s'
-complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l search -x -a 'mse minmax' -d 'How scales are chosen'
+complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l search -x -a 'unbiased mse minmax' -d 'How scales are chosen'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l compat -x -a 'none quark-0.13' -d 'Whose arithmetic scales and codes follow'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l linears -x -d 'Quantize the matrices of layers whose names match PATTERN, whatever the architecture'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l stacks -x -a 'split keep' -d 'What becomes of experts that are stacked in one tensor'

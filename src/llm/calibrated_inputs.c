@@ -130,8 +130,9 @@ static int take(struct by_llm_streams *streams, const struct taking *taking, con
     return 0;
 }
 
-static int gather(struct by_llm_streams *streams, const struct taking *taking, const void *f,
-                  struct by_llm_inputs *inputs, struct baryon_error *err)
+static int gather(struct by_llm_streams *streams, const struct by_llm_sharing *sharing,
+                  const struct taking *taking, const void *f, struct by_llm_inputs *inputs,
+                  struct baryon_error *err)
 {
     const struct by_llm_calibrated *job = streams->job;
     struct taken taken;
@@ -142,7 +143,7 @@ static int gather(struct by_llm_streams *streams, const struct taking *taking, c
     release_taken(&taken);
     by_decoder_rest(&streams->rounded);
     by_decoder_rest(&streams->exact);
-    return status ? by_err_in(err, "layer %zu", streams->layer) : 0;
+    return status ? by_err_in(err, "%s", sharing->places[0].item->weight->layer) : 0;
 }
 
 /* --- Experts --- */
@@ -170,9 +171,9 @@ static int solve_expert(struct by_llm_streams *streams, enum by_decoder_input in
     }
     if (!sharing.count)
         return 0;
-    const int status =
-        gather(streams, &taking, input == BY_INPUT_FEED ? streams->kept : NULL, &inputs, err) ||
-        by_llm_sharing_solve(streams, &sharing, &inputs, err);
+    const int status = gather(streams, &sharing, &taking,
+                              input == BY_INPUT_FEED ? streams->kept : NULL, &inputs, err) ||
+                       by_llm_sharing_solve(streams, &sharing, &inputs, err);
     by_llm_inputs_release(&inputs);
     return status ? -1 : 0;
 }
@@ -213,9 +214,9 @@ int by_llm_streams_solve(struct by_llm_streams *streams, enum by_decoder_input i
     struct by_llm_inputs inputs = {0};
     list_plain(streams, input, &sharing);
     const struct taking taking = plain_taking(streams, input);
-    int status = sharing.count
-                     ? gather(streams, &taking, drifts ? streams->exact.inputs : NULL, &inputs, err)
-                     : 0;
+    int status = sharing.count ? gather(streams, &sharing, &taking,
+                                        drifts ? streams->exact.inputs : NULL, &inputs, err)
+                               : 0;
     if (!status && has_experts && drifts && input == BY_INPUT_FEED)
         status = keep_exact(streams, err);
     if (!status && drifts)

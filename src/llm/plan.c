@@ -186,6 +186,16 @@ static int add_cache(struct planning *planning, struct by_llm_item *item, struct
     return by_llm_fields_size(&item->fields, err);
 }
 
+enum by_llm_search by_llm_plan_search(const struct by_llm_quantize_options *options)
+{
+    if (options->quark)
+        return BY_LLM_SEARCH_MINMAX;
+    /* Columns that AWQ made greater count more than others: by least squares they do. */
+    return options->scaling == BY_LLM_SCALING_AWQ && options->search == BY_LLM_SEARCH_UNBIASED
+               ? BY_LLM_SEARCH_MSE
+               : options->search;
+}
+
 static int lay_out(struct planning *planning, struct by_llm_item *item, struct baryon_error *err)
 {
     const struct by_llm_quantize_options *options = planning->options;
@@ -196,7 +206,7 @@ static int lay_out(struct planning *planning, struct by_llm_item *item, struct b
         model = BY_ELEM_FLOAT;
     if (by_llm_tensor_init(&item->tensor, &item->scheme->weight, weight->columns, err))
         return by_err_in(err, "%s", by_quote(quoted, weight->layer));
-    item->tensor.search = options->quark ? BY_LLM_SEARCH_MINMAX : options->search;
+    item->tensor.search = by_llm_plan_search(options);
     item->tensor.quark = options->quark;
     item->tensor.model = model;
     planning->plan->layout->prepare(&item->tensor, model);

@@ -95,6 +95,8 @@ struct by_llm_quantized {
     bool held_out;                /* those are of held-out windows */
 };
 
+/* How scales are chosen, of options that go together. */
+enum by_llm_search by_llm_plan_search(const struct by_llm_quantize_options *options);
 /* Memory comes from the arena. */
 int by_llm_plan(struct by_llm_plan *plan, const struct by_llm_source *source,
                 const struct by_llm_quantize_options *options, struct by_arena *arena,

@@ -14,7 +14,7 @@ static int refuse_options(const struct by_llm_quantize_options *options, struct 
         bool given;
     } rows[] = {{"--group-size", options->group_size != 0},
                 {"--linears", options->linears != NULL},
-                {"--search minmax", options->search != BY_LLM_SEARCH_MSE},
+                {"--search minmax", options->search == BY_LLM_SEARCH_MINMAX},
                 {"--compat", options->quark},
                 {"--allow-nonfinite", options->allow_nonfinite},
                 {"--stacks keep", options->stacks == BY_LLM_STACKS_KEEP},

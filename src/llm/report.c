@@ -151,12 +151,15 @@ static void write_item(struct by_json *json, const struct by_llm_item *item, boo
 static void write_report(struct by_json *json, const struct by_llm_plan *plan, const char *in,
                          const char *out, const struct by_llm_quantize_options *options)
 {
-    const bool searched = !options->quark && options->search == BY_LLM_SEARCH_MSE;
+    static const char *const searches[] = {[BY_LLM_SEARCH_MSE] = "mse",
+                                           [BY_LLM_SEARCH_MINMAX] = "minmax",
+                                           [BY_LLM_SEARCH_UNBIASED] = "unbiased"};
+    const enum by_llm_search search = by_llm_plan_search(options);
+    const bool searched = search != BY_LLM_SEARCH_MINMAX;
     const struct by_llm_ran ran = {NULL, options->repeat, in, out};
     struct by_llm_outcome outcome = {0};
     by_json_open(json, NULL, '{');
-    by_llm_report_head(json, &ran, plan->layout->name, plan->schemes[0]->name,
-                       searched ? "mse" : "minmax");
+    by_llm_report_head(json, &ran, plan->layout->name, plan->schemes[0]->name, searches[search]);
     by_json_open(json, "weights", '[');
     for (size_t i = 0; i < plan->count; i++)
         write_item(json, &plan->items[i], searched, &outcome);

@@ -63,6 +63,7 @@ int by_llm_writing_check(const struct by_llm_writing *writing, struct baryon_err
 /* --- Quantizing --- */
 
 static const struct by_choice searches[] = {
+    {"unbiased", BY_LLM_SEARCH_UNBIASED, "as mse, and then so that weights do not become shorter"},
     {"mse", BY_LLM_SEARCH_MSE, "scale and zero point of least squared error"},
     {"minmax", BY_LLM_SEARCH_MINMAX, "the whole range of the values"},
     {NULL, 0, NULL},
@@ -152,7 +153,7 @@ static const struct by_option quantize_rows[] = {
      .type = BY_OPT_CHOICE,
      .arg = "NAME",
      .choices = searches,
-     .fallback = "mse",
+     .fallback = "unbiased",
      .offset = QUANTIZE(search),
      .help = "How scales are chosen"},
     {.name = "compat",

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 import process
 import test_disk
@@ -81,6 +82,52 @@ class Kill(Model):
         done = process.run("llm", "quantize", "model", "-o", "out", *OPTIONS, "--search", "minmax", cwd=self.folder)
         self.assertEqual(done.status, 0, done.err)
         self.assertEqual(set(self.contents("out")), set(self.contents("whole")))
+
+
+class Signal(Model):
+    """SIGINT while layers are solved on texts."""
+
+    LAYERS = 6
+
+    def setUp(self):
+        patch = unittest.mock.patch
+        with patch.object(llm_weights, "LAYERS", self.LAYERS), patch.dict(llm_weights.CONFIG, num_hidden_layers=self.LAYERS):
+            super().setUp()
+        ids = llm_weights.np.arange(4096) * 7919 % 31 % 13
+        llm_weights.np.save(self.folder / "ids.npy", ids.astype(llm_weights.np.uint16))
+        self.words = (*OPTIONS, "--text", "ids.npy", "--length", "128", "--windows", "16", "-q")
+
+    def recorded(self):
+        """Bytes of layers that are done, of a run that goes on or was ended."""
+        return sum(path.stat().st_size for path in (self.folder / "out.part").glob(".baryon-layers"))
+
+    def interrupted_after(self, size):
+        """Status and messages of a run that is ended when more than so much is recorded."""
+        running = process.start("llm", "quantize", "model", "-o", "out", *self.words, cwd=self.folder)
+        process.wait_until(running, lambda: process.handles(running, signal.SIGINT) and self.recorded() > size)
+        running.send_signal(signal.SIGINT)
+        told = running.communicate(timeout=process.SECONDS)[1]
+        return running.returncode, told
+
+    def test_resume(self):
+        done = process.run("llm", "quantize", "model", "-o", "whole", *self.words, cwd=self.folder)
+        self.assertEqual(done.status, 0, done.err)
+        met, before = 0, 0
+        for _ in process.turns(lambda: met >= 2):
+            status, told = self.interrupted_after(before)
+            if status == 0:  # it came behind the last byte
+                self.assertEqual(self.contents("out"), self.contents("whole"))
+                shutil.rmtree(self.folder / "out")
+                met, before = 0, 0
+                continue
+            self.assertEqual(status, 130, told)
+            self.assertFalse((self.folder / "out").exists())
+            self.assertGreater(self.recorded(), before)
+            met, before = met + 1, self.recorded()
+        done = process.run("llm", "quantize", "model", "-o", "out", *self.words, cwd=self.folder)
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(self.contents("out"), self.contents("whole"))
+        self.assertFalse((self.folder / "out.part").exists())
 
 
 class Changes(Model):

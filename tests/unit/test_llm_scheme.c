@@ -507,6 +507,89 @@ static void layouts_refuse_schemes_without_a_place(void **state)
     assert_non_null(strstr(err.hint, "awq"));
 }
 
+/* --- Weights that do not become shorter --- */
+
+/* What the codes of all rows keep along them: at least, at most, in the mean; and their squared
+ * error. */
+struct kept {
+    double least, most, mean, error;
+};
+
+static struct kept kept_by(const char *name, enum by_llm_search search, const float *values)
+{
+    static float back[ROWS * COLUMNS];
+    struct by_llm_tensor tensor;
+    struct by_llm_coded coded;
+    struct baryon_error err = {0};
+    struct kept kept = {.least = INFINITY};
+    init(&tensor, name, COLUMNS);
+    tensor.search = search;
+    assert_int_equal(by_llm_coded_open(&coded, &tensor, ROWS, &err), 0);
+    assert_int_equal(quantize(&tensor, values, ROWS, &coded), 0);
+    assert_int_equal(by_llm_dequantize_rows(&tensor, &coded, ROWS, back, &err), 0);
+    for (size_t r = 0; r < ROWS; r++) {
+        double across = 0, energy = 0, error = 0;
+        for (size_t i = r * COLUMNS; i < (r + 1) * COLUMNS; i++) {
+            across += (double)back[i] * (double)values[i];
+            energy += (double)values[i] * (double)values[i];
+            error += ((double)back[i] - (double)values[i]) * ((double)back[i] - (double)values[i]);
+        }
+        kept.least = fmin(kept.least, across / energy);
+        kept.most = fmax(kept.most, across / energy);
+        kept.mean += across / energy / ROWS;
+        kept.error += error;
+    }
+    if (search != BY_LLM_SEARCH_MINMAX)
+        assert_true(fabs(coded.sums.error - kept.error) <= 1e-5 * kept.error);
+    by_llm_coded_close(&coded);
+    return kept;
+}
+
+static void unbiased_scales_keep_the_length_of_weights(void **state)
+{
+    static const char *const names[] = {"int4_wo_32", "uint4_wo_64", "int3_wo_64", "int2_wo_32"};
+    static float values[ROWS * COLUMNS];
+    (void)state;
+    make_values(values);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct kept least = kept_by(names[i], BY_LLM_SEARCH_MSE, values);
+        const struct kept same = kept_by(names[i], BY_LLM_SEARCH_UNBIASED, values);
+        assert_true(least.mean < 0.9999);
+        assert_float_equal((float)same.least, 1, 1e-6);
+        assert_float_equal((float)same.most, 1, 1e-6);
+        /* What is gained costs the square of what was lost. */
+        assert_true(same.error > least.error && same.error < 1.35 * least.error);
+    }
+}
+
+/* Codes of fp4 can be lengthened by steps alone: those of a row are near. */
+static void unbiased_codes_keep_the_length_of_rows(void **state)
+{
+    static const char *const names[] = {"mxfp4", "nvfp4", "amdfp4"};
+    static float values[ROWS * COLUMNS];
+    (void)state;
+    make_values(values);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct kept least = kept_by(names[i], BY_LLM_SEARCH_MSE, values);
+        const struct kept same = kept_by(names[i], BY_LLM_SEARCH_UNBIASED, values);
+        assert_true(fabs(same.mean - 1) < fabs(least.mean - 1));
+        assert_float_equal((float)same.mean, 1, 0.005);
+        assert_true(same.error < 1.1 * least.error);
+    }
+}
+
+static void weights_on_a_grid_stay_there(void **state)
+{
+    static const char *const names[] = {"int4_wo_32", "int2_wo_32", "mxfp4"};
+    float values[ROWS * COLUMNS];
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+            values[i] = 0.25f * (float)((int)(i * 7 % 4) - 2);
+        assert_true(kept_by(names[n], BY_LLM_SEARCH_UNBIASED, values).error == 0);
+    }
+}
+
 static void patterns_are_globs_or_expressions(void **state)
 {
     struct baryon_error err = {0};
@@ -538,6 +621,9 @@ int main(void)
         cmocka_unit_test(layouts_are_read_back),
         cmocka_unit_test(words_hold_codes_in_their_order),
         cmocka_unit_test(layouts_refuse_schemes_without_a_place),
+        cmocka_unit_test(unbiased_scales_keep_the_length_of_weights),
+        cmocka_unit_test(unbiased_codes_keep_the_length_of_rows),
+        cmocka_unit_test(weights_on_a_grid_stay_there),
         cmocka_unit_test(patterns_are_globs_or_expressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

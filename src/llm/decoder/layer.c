@@ -96,6 +96,28 @@ static const float *inputs_of(struct by_decoder_work *work, const struct by_deco
     return work->status ? in : rounded;
 }
 
+static bool is_finite(const float *rows, size_t count, size_t columns, size_t stride)
+{
+    if (stride == columns)
+        return by_llm_strange(rows, count * columns) == count * columns;
+    for (size_t i = 0; i < count; i++)
+        if (by_llm_strange(rows + i * stride, columns) < columns)
+            return false;
+    return true;
+}
+
+/* Says which linear layer it is that makes values that are not finite, or gets them. */
+static int check_product(const struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
+                         const float *in, size_t tokens, const float *out, size_t stride)
+{
+    if (is_finite(out, tokens, matrix->rows, stride))
+        return 0;
+    const bool given = !is_finite(in, tokens, matrix->columns, matrix->columns);
+    return by_fail(work->err, BARYON_ERR_INPUT,
+                   "window %zu: an %s of %s is NaN or infinite, must be finite", work->window,
+                   given ? "input" : "output", matrix->place->weight->layer);
+}
+
 void by_decoder_multiply(struct by_decoder_work *work, const struct by_decoder_matrix *matrix,
                          const float *in, size_t tokens, float *out, size_t stride)
 {
@@ -113,6 +135,8 @@ void by_decoder_multiply(struct by_decoder_work *work, const struct by_decoder_m
     for (size_t t = 0; matrix->bias && t < tokens; t++)
         for (size_t i = 0; i < matrix->rows; i++)
             out[t * stride + i] += matrix->bias[i];
+    if (!work->status)
+        work->status = check_product(work, matrix, in, tokens, out, stride);
     if (watch && !work->status)
         work->status = watch->linear(watch->context, work->window, matrix->place, in, tokens, out,
                                      stride, work->err);

@@ -144,7 +144,7 @@ static int quantize_scaled(const struct by_llm_tensor *tensor, struct by_llm_scr
             by_llm_float_row(tensor, from, scratch, &row);
         coded->sums.error += row.sums.error;
         coded->sums.minmax_error += row.sums.minmax_error;
-        if (tensor->search == BY_LLM_SEARCH_MSE)
+        if (tensor->search != BY_LLM_SEARCH_MINMAX)
             coded->sums.energy += energy_of(tensor, from);
     }
     return failed;

@@ -15,8 +15,10 @@
 #include "llm/scheme/scheme.h"
 
 enum by_llm_search {
-    BY_LLM_SEARCH_MSE,    /* of some ranges the one of least squared error */
-    BY_LLM_SEARCH_MINMAX, /* the whole range */
+    BY_LLM_SEARCH_MSE,      /* of some ranges the one of least squared error */
+    BY_LLM_SEARCH_MINMAX,   /* the whole range */
+    BY_LLM_SEARCH_UNBIASED, /* the first, then a scale that leaves weights their length: rows_int.c
+                             */
 };
 
 /* How the power of two of a group follows from its greatest magnitude. */

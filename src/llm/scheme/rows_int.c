@@ -10,9 +10,10 @@
 #define REFINEMENTS 2 /* of the scale by the levels that it gives */
 
 struct choice {
-    float scale;
+    float scale; /* that levels are made with */
     int64_t zero;
     double error;
+    float stored;
 };
 
 /* A group of a row that is searched. */
@@ -54,7 +55,7 @@ static void try_choice(const struct by_llm_tensor *tensor, const struct span *sp
 {
     const double error = span_error(tensor, span, scale, zero, best->error);
     if (error < best->error)
-        *best = (struct choice){scale, zero, error};
+        *best = (struct choice){scale, zero, error, scale};
 }
 
 /* Whether what is cut off the extremes is too much already: no more than the sum of all. */
@@ -110,6 +111,33 @@ static void search_group(const struct by_llm_tensor *tensor, const struct span *
         refine_scale(tensor, span, best);
 }
 
+/*
+ * Codes of least squared error lie at an angle to the weights, and their scale makes them shorter:
+ * a share of each weight is lost, the same one in all inputs of an output, which adds up where the
+ * inputs hang together with the weights. With this scale nothing is lost along the weights.
+ */
+static void lengthen_scale(const struct by_llm_tensor *tensor, const struct span *span,
+                           struct choice *best)
+{
+    const struct by_weight_grid grid = grid_of(tensor, best->scale, best->zero);
+    const int64_t elem = tensor->spec->scale == BY_LLM_SCALE_MODEL ? tensor->stored : BY_ELEM_FLOAT;
+    double across = 0, energy = 0, error = 0;
+    by_weight_path_chosen()->round(span->values, tensor->group, &grid, span->levels);
+    for (size_t i = 0; i < tensor->group; i++) {
+        across += (double)span->values[i] * (double)(span->levels[i] - best->zero);
+        energy += (double)span->values[i] * (double)span->values[i];
+    }
+    if (!(across > 0))
+        return;
+    best->stored = by_llm_stored(elem, (float)(energy / across));
+    for (size_t i = 0; i < tensor->group; i++) {
+        const double level = (double)(span->levels[i] - best->zero);
+        const double gap = (double)span->values[i] - level * (double)best->stored;
+        error += gap * gap;
+    }
+    best->error = error;
+}
+
 static struct choice choose_group(const struct by_llm_tensor *tensor, struct span *span,
                                   struct by_llm_errors *sums)
 {
@@ -118,12 +146,15 @@ static struct choice choose_group(const struct by_llm_tensor *tensor, struct spa
         by_weight_path_chosen()->extremes(span->values, tensor->group, &span->min, &span->max);
         best.scale = by_llm_int_scale(tensor, span->min, span->max, 1, &best.zero);
     }
+    best.stored = best.scale;
     if (tensor->search == BY_LLM_SEARCH_MINMAX || tensor->spec->grain == BY_LLM_TENSOR)
         return best;
     best.error = span_error(tensor, span, best.scale, best.zero, INFINITY);
     sums->minmax_error += best.error;
     if (best.error > 0)
         search_group(tensor, span, &best);
+    if (best.error > 0 && tensor->search == BY_LLM_SEARCH_UNBIASED && !span->importance)
+        lengthen_scale(tensor, span, &best);
     sums->error += best.error;
     return best;
 }
@@ -173,7 +204,7 @@ int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
         span.importance = tensor->importance ? tensor->importance + at : NULL;
         const struct choice choice = choose_group(tensor, &span, &sums);
         put_levels(tensor, base + at, &choice, scratch, row->codes + at);
-        row->scales[g] = choice.scale;
+        row->scales[g] = choice.stored;
         row->zeros[g] = (int32_t)choice.zero;
     }
     const double unit = tensor->spec->over_fp8 ? (double)tensor->scale * (double)tensor->scale : 1;

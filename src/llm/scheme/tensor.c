@@ -151,7 +151,7 @@ void by_llm_tensor_scale(struct by_llm_tensor *tensor, const struct by_llm_range
 
 bool by_llm_needs_tries(const struct by_llm_tensor *tensor)
 {
-    return tensor->search == BY_LLM_SEARCH_MSE && by_llm_spec_is_scaled(tensor->spec) &&
+    return tensor->search != BY_LLM_SEARCH_MINMAX && by_llm_spec_is_scaled(tensor->spec) &&
            tensor->spec->grain == BY_LLM_TENSOR;
 }
 

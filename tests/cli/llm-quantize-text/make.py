@@ -10,7 +10,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 llm_files.byte_decoders()
-for name in ("mute", "strange", "small", "huge"):
+for name in ("mute", "strange", "small", "huge", "large"):
     shutil.copytree("float", name)
 pathlib.Path("mute/tokenizer.json").unlink()
 tokenizer = json.loads(pathlib.Path("small/tokenizer.json").read_text())
@@ -21,7 +21,8 @@ size = struct.unpack("<Q", weights[:8])[0]
 begin = json.loads(weights[8 : 8 + size])["model.layers.1.self_attn.k_proj.weight"]["data_offsets"][0]
 struct.pack_into("<f", weights, 8 + size + begin + 4 * 18, float("nan"))
 pathlib.Path("strange/model.safetensors").write_bytes(weights)
-weights = load_file("huge/model.safetensors")
-for name in ("gate", "up"):
-    weights[f"model.layers.1.mlp.{name}_proj.weight"] *= np.float32(1e25)
-save_file(weights, "huge/model.safetensors")
+for folder, factor, names in (("huge", 1e25, ("mlp.gate", "mlp.up")), ("large", 1e22, ("self_attn.v", "self_attn.o"))):
+    weights = load_file(f"{folder}/model.safetensors")
+    for name in names:
+        weights[f"model.layers.1.{name}_proj.weight"] *= np.float32(factor)
+    save_file(weights, f"{folder}/model.safetensors")
