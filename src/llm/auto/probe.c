@@ -402,28 +402,46 @@ void by_bits_probe_close(struct by_bits_search *s)
 
 /* --- Each layer of a quantized model --- */
 
+/* Copies that left the decoder before go through its layer, and one more through the other's. */
+static int exchange_layer(struct probing *p, struct by_decoder_run *other, size_t layer,
+                          struct baryon_error *err)
+{
+    p->copies.windows = p->count * p->windows;
+    if (by_decoder_load(other, layer, err) || by_decoder_load(&p->walk, layer, err) ||
+        (p->count && by_decoder_pass(&p->copies, layer, &p->walk.loaded, err)) ||
+        pass_copy(p, p->count++, layer, &other->loaded, err) ||
+        by_decoder_pass(&p->walk, layer, &p->walk.loaded, err))
+        return -1;
+    return 0;
+}
+
 /* The divergence where each layer in turn is that of the other decoder; and, where asked, of the
- * decoder itself. */
+ * decoder itself. Some copies at once share the float model's logits. */
 static int exchange_layers(struct probing *p, struct by_decoder_run *other, double *kl, double *own,
                            struct baryon_error *err)
 {
     const size_t layers = p->decoder->layers;
-    if (open_probing(p, 1, err) ||
+    if (open_probing(p, COPIES, err) ||
         by_decoder_begin(other, other->decoder, p->ids, 1, 1, p->s->pool, err))
         return -1;
-    p->count = 1;
     if (own) {
+        p->count = 1;
         if (by_decoder_load(&p->walk, 0, err) || pass_copy(p, 0, 0, &p->walk.loaded, err) ||
             finish_copies(p, 0, err))
             return -1;
         *own = p->kl[0];
     }
+    p->count = 0;
     for (size_t i = 0; i < layers; i++) {
         by_bits_tell(p->s, "measure layers", i, layers);
-        if (by_decoder_load(other, i, err) || pass_copy(p, 0, i, &other->loaded, err) ||
-            finish_copies(p, i, err) || by_decoder_step(&p->walk, i, err))
+        if (exchange_layer(p, other, i, err))
             return -1;
-        kl[i] = p->kl[0];
+        if (p->count < COPIES && i + 1 < layers)
+            continue;
+        if (finish_copies(p, i, err))
+            return -1;
+        memcpy(kl + i + 1 - p->count, p->kl, p->count * sizeof *kl);
+        p->count = 0;
     }
     return 0;
 }
