@@ -149,7 +149,12 @@ static void close_probing(struct probing *p)
     by_free(p->sums);
 }
 
-/* --- One kind of linear of a layer, rounded --- */
+/* --- Linears of a layer, rounded --- */
+
+#define ALL_KINDS BY_BITS_KINDS
+
+/* Copies of the states: with all of the layer rounded, with nothing, with one kind. */
+enum { COPY_ALL, COPY_FLOAT, COPY_KIND, COPIES };
 
 static struct by_decoder_matrix *matrix_of(struct by_decoder_loaded *loaded,
                                            const struct by_decoder *d,
@@ -179,15 +184,15 @@ static int round_matrix(const struct probing *p, struct by_llm_item *item,
     return status ? -1 : 0;
 }
 
-/* The weights of a kind become what the method made of them, or nearest levels of experts without a
- * token; and what they were, when that is asked back. */
+/* The weights of a kind, or of all, become what the method made of them, or nearest levels of
+ * experts without a token; and what they were, when that is asked back. */
 static int round_kind(struct probing *p, size_t layer, size_t kind, float *kept, bool back,
                       struct baryon_error *err)
 {
     const struct by_bits_search *s = p->s;
     for (size_t i = 0; i < s->linear_count; i++) {
         const struct by_bits_linear *linear = &s->linears[i];
-        if (linear->layer != layer || linear->kind != kind)
+        if (linear->layer != layer || (linear->kind != kind && kind != ALL_KINDS))
             continue;
         struct by_decoder_matrix *matrix =
             matrix_of(&p->walk.loaded, p->decoder, &s->opened.source.weights[linear->weight]);
@@ -226,25 +231,62 @@ static bool has_kind(const struct by_bits_search *s, size_t layer, size_t kind)
     return false;
 }
 
+/* Squared differences of a copy's states from those of the float model after the layer. What comes
+ * later divides a token by its size, so that each counts beside its own square. */
+static int drift_of(const struct probing *p, size_t copy, double *drift, struct baryon_error *err)
+{
+    const size_t hidden = p->decoder->hidden;
+    float *own = by_alloc(2 * hidden, sizeof *own, err), *other = own ? own + hidden : NULL;
+    *drift = 0;
+    for (size_t t = 0; own && t < p->tokens; t++) {
+        double gap = 0, whole = 0;
+        by_decoder_get(p->decoder, states_of(p, copy), t * hidden, hidden, own);
+        by_decoder_get(p->decoder, states_of(p, COPY_FLOAT), t * hidden, hidden, other);
+        for (size_t i = 0; i < hidden; i++) {
+            const double step = (double)own[i] - (double)other[i];
+            gap += step * step;
+            whole += (double)other[i] * (double)other[i];
+        }
+        *drift += whole > 0 ? gap / whole : 0;
+    }
+    by_free(own);
+    return own ? 0 : -1;
+}
+
+static int pass_rounded(struct probing *p, size_t layer, size_t kind, size_t copy, float *kept,
+                        struct baryon_error *err)
+{
+    return round_kind(p, layer, kind, kept, false, err) ||
+                   pass_copy(p, copy, layer, &p->walk.loaded, err) ||
+                   round_kind(p, layer, kind, kept, true, err)
+               ? -1
+               : 0;
+}
+
+/* All linears of the layer are rounded at once, and each kind has the part of that divergence that
+ * it has in the drift of the layer's output: errors add up to it, wherever they come about. */
 static int probe_kinds(struct probing *p, size_t layer, float *kept, struct baryon_error *err)
 {
     struct by_bits_search *s = p->s;
-    size_t kinds[BY_BITS_KINDS];
-    p->count = 0;
+    double drifts[BY_BITS_KINDS] = {0}, sum = 0;
+    if (pass_copy(p, COPY_FLOAT, layer, &p->walk.loaded, err))
+        return -1;
     for (size_t k = 0; k < BY_BITS_KINDS; k++) {
         if (!has_kind(s, layer, k))
             continue;
-        if (round_kind(p, layer, k, kept, false, err) ||
-            pass_copy(p, p->count, layer, &p->walk.loaded, err) ||
-            round_kind(p, layer, k, kept, true, err))
+        if (pass_rounded(p, layer, k, COPY_KIND, kept, err) ||
+            drift_of(p, COPY_KIND, &drifts[k], err))
             return -1;
-        kinds[p->count++] = k;
+        sum += drifts[k];
     }
-    if (finish_copies(p, layer, err))
+    p->count = 1;
+    if (pass_rounded(p, layer, ALL_KINDS, COPY_ALL, kept, err) || finish_copies(p, layer, err))
         return -1;
-    for (size_t c = 0; c < p->count; c++) {
-        const double error = error_of_kind(s, layer, kinds[c]);
-        s->factor[layer * BY_BITS_KINDS + kinds[c]] = error > 0 ? p->kl[c] / error : 0;
+    for (size_t k = 0; k < BY_BITS_KINDS; k++) {
+        const double error = error_of_kind(s, layer, k);
+        if (has_kind(s, layer, k))
+            s->factor[layer * BY_BITS_KINDS + k] =
+                error > 0 && sum > 0 ? p->kl[COPY_ALL] * drifts[k] / sum / error : 0;
     }
     return 0;
 }
@@ -287,18 +329,6 @@ static void fill_between(struct by_bits_search *s, size_t kind)
 
 /* --- All --- */
 
-static size_t kinds_at_most(const struct by_bits_search *s)
-{
-    size_t most = 1;
-    for (size_t i = 0; i < s->calibrated.decoder.layers; i++) {
-        size_t count = 0;
-        for (size_t k = 0; k < BY_BITS_KINDS; k++)
-            count += has_kind(s, i, k);
-        most = count > most ? count : most;
-    }
-    return most;
-}
-
 static struct probing probing_of(struct by_bits_search *s)
 {
     const struct by_bits_windows *w = &s->windows;
@@ -313,7 +343,7 @@ static struct probing probing_of(struct by_bits_search *s)
 
 struct by_bits_probe {
     struct probing probing;
-    float *kept; /* weights of a kind */
+    float *kept; /* weights of the layer */
 };
 
 bool by_bits_probe_wants(const struct by_bits_search *s, size_t layer)
@@ -331,7 +361,7 @@ int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err)
     for (size_t i = 0; i < count; i++)
         s->factor[i] = -1;
     s->probe->probing = probing_of(s);
-    if (open_probing(&s->probe->probing, kinds_at_most(s), err))
+    if (open_probing(&s->probe->probing, COPIES, err))
         return -1;
     s->probe->kept = by_alloc(s->probe->probing.walk.capacity, sizeof(float), err);
     return s->probe->kept ? 0 : -1;
@@ -343,8 +373,8 @@ uint64_t by_bits_probe_bytes(struct by_bits_search *s)
     const struct probing p = probing_of(s);
     const uint64_t states = (uint64_t)p.windows * p.length * d->hidden * by_decoder_kept_size(d);
     const uint64_t token = d->vocab * (sizeof(float) + sizeof(double));
-    /* Weights of the layer, of a layer after it, of a kind, and of what the method made of them. */
-    return (2 + kinds_at_most(s)) * states + 4 * sizeof(float) * by_decoder_most_floats(d) +
+    /* Weights of the layer, of a layer after it, as they were, and as the method made them. */
+    return (2 + COPIES) * states + 4 * sizeof(float) * by_decoder_most_floats(d) +
            sizeof(float) * d->vocab * d->hidden + by_pool_threads(s->pool) * TOKENS_AT_ONCE * token;
 }
 
@@ -372,28 +402,46 @@ void by_bits_probe_close(struct by_bits_search *s)
 
 /* --- Each layer of a quantized model --- */
 
+/* Copies that left the decoder before go through its layer, and one more through the other's. */
+static int exchange_layer(struct probing *p, struct by_decoder_run *other, size_t layer,
+                          struct baryon_error *err)
+{
+    p->copies.windows = p->count * p->windows;
+    if (by_decoder_load(other, layer, err) || by_decoder_load(&p->walk, layer, err) ||
+        (p->count && by_decoder_pass(&p->copies, layer, &p->walk.loaded, err)) ||
+        pass_copy(p, p->count++, layer, &other->loaded, err) ||
+        by_decoder_pass(&p->walk, layer, &p->walk.loaded, err))
+        return -1;
+    return 0;
+}
+
 /* The divergence where each layer in turn is that of the other decoder; and, where asked, of the
- * decoder itself. */
+ * decoder itself. Some copies at once share the float model's logits. */
 static int exchange_layers(struct probing *p, struct by_decoder_run *other, double *kl, double *own,
                            struct baryon_error *err)
 {
     const size_t layers = p->decoder->layers;
-    if (open_probing(p, 1, err) ||
+    if (open_probing(p, COPIES, err) ||
         by_decoder_begin(other, other->decoder, p->ids, 1, 1, p->s->pool, err))
         return -1;
-    p->count = 1;
     if (own) {
+        p->count = 1;
         if (by_decoder_load(&p->walk, 0, err) || pass_copy(p, 0, 0, &p->walk.loaded, err) ||
             finish_copies(p, 0, err))
             return -1;
         *own = p->kl[0];
     }
+    p->count = 0;
     for (size_t i = 0; i < layers; i++) {
         by_bits_tell(p->s, "measure layers", i, layers);
-        if (by_decoder_load(other, i, err) || pass_copy(p, 0, i, &other->loaded, err) ||
-            finish_copies(p, i, err) || by_decoder_step(&p->walk, i, err))
+        if (exchange_layer(p, other, i, err))
             return -1;
-        kl[i] = p->kl[0];
+        if (p->count < COPIES && i + 1 < layers)
+            continue;
+        if (finish_copies(p, i, err))
+            return -1;
+        memcpy(kl + i + 1 - p->count, p->kl, p->count * sizeof *kl);
+        p->count = 0;
     }
     return 0;
 }

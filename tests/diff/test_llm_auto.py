@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""`baryon llm auto`: what it predicts of a layer in the type that it probes, beside the divergence of models in which that layer
+alone, or one of its linears alone, was rounded by `baryon llm quantize`, on the windows of the probe.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from safetensors.numpy import save_file
+
+sys.path.insert(0, "tests")
+from llm_files import byte_tokenizer  # noqa: E402
+
+BARYON = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "baryon"
+HIDDEN, INNER, LAYERS, LENGTH = 64, 128, 3, 128
+CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": 256, "hidden_size": HIDDEN,
+          "intermediate_size": INNER, "num_hidden_layers": LAYERS, "num_attention_heads": 4, "num_key_value_heads": 2,
+          "head_dim": 16, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "max_position_embeddings": 512, "hidden_act": "silu",
+          "tie_word_embeddings": False, "torch_dtype": "float32"}  # fmt: skip
+SHAPES = {"self_attn.q_proj": (HIDDEN, HIDDEN), "self_attn.k_proj": (32, HIDDEN), "self_attn.v_proj": (32, HIDDEN),
+          "self_attn.o_proj": (HIDDEN, HIDDEN), "mlp.gate_proj": (INNER, HIDDEN), "mlp.up_proj": (INNER, HIDDEN),
+          "mlp.down_proj": (HIDDEN, INNER)}  # fmt: skip
+TYPE = "int4_wo_64"
+# Of 20 windows in rows these round, and of those between these choose: see src/llm/auto/windows.c.
+ROWS, SOLVE, CHOOSE = 20, 4, (3, 13)
+TEXTS = ("--text", "all.npy", "--length", LENGTH, "--windows", SOLVE, "--layout", "json-safetensors")
+
+
+def make(folder):
+    rng = np.random.default_rng(27)
+    tensors = {"model.embed_tokens.weight": rng.standard_normal((256, HIDDEN), np.float32),
+               "lm_head.weight": rng.standard_normal((256, HIDDEN), np.float32) / np.float32(HIDDEN**0.5),
+               "model.norm.weight": np.ones(HIDDEN, np.float32)}  # fmt: skip
+    for layer in range(LAYERS):
+        for name, shape in SHAPES.items():
+            # So that kinds count differently.
+            size = np.float32(np.exp(rng.normal(0, 0.5)) / shape[1] ** 0.5)
+            tensors[f"model.layers.{layer}.{name}.weight"] = size * rng.standard_normal(shape, np.float32)
+        for norm in ("input_layernorm", "post_attention_layernorm"):
+            tensors[f"model.layers.{layer}.{norm}.weight"] = np.ones(HIDDEN, np.float32)
+    (folder / "model").mkdir()
+    save_file(tensors, folder / "model/model.safetensors")
+    (folder / "model/config.json").write_text(json.dumps(CONFIG))
+    (folder / "model/tokenizer.json").write_text(json.dumps(byte_tokenizer()))
+    ids = rng.integers(0, 256, (ROWS, LENGTH)).astype(np.uint16)
+    np.save(folder / "all.npy", ids)
+    np.save(folder / "choose.npy", ids[list(CHOOSE)])
+
+
+def run(folder, *arguments):
+    done = subprocess.run([BARYON, "llm", *map(str, arguments), "-q"], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{arguments}: {done.stderr}")
+    return done.stdout
+
+
+def predict(folder):
+    """Divergence by linear, with the type that is probed."""
+    run(folder, "auto", "model", "-o", "auto", "--bits", 4.6, "--types", f"{TYPE},int8_wo_64", "--judge-windows", 2,
+        "--no-uniform", "--corrections", 0, "--report", "report.json", *TEXTS)  # fmt: skip
+    found = json.loads((folder / "report.json").read_text())
+    return {linear["layer"]: linear["kl_by_choice"][found["candidates"].index(TYPE)] for linear in found["linears"]}
+
+
+def measure(folder, names):
+    """Divergence with these linears alone, learned from the float model's inputs."""
+    others = [option for layer in range(LAYERS) for name in SHAPES if f"model.layers.{layer}.{name}" not in names
+              for option in ("--exclude", f"model.layers.{layer}.{name}")]  # fmt: skip
+    shutil.rmtree(folder / "one", ignore_errors=True)
+    run(folder, "quantize", "model", "-o", "one", "--scheme", TYPE, "--cross", 0, *others, *TEXTS)
+    return json.loads(run(folder, "eval", "one", "--against", "model", "--text", "choose.npy", "--length", LENGTH, "--json"))["kl"]
+
+
+def main():
+    wrong, count = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        make(folder)
+        predicted = predict(folder)
+        for layer in range(LAYERS):
+            names = [f"model.layers.{layer}.{name}" for name in SHAPES]
+            for which, least, most in ((names, 0.85, 1.15), *(([name], 0.7, 1.3) for name in names)):
+                ratio = sum(predicted[name] for name in which) / measure(folder, which)
+                count += 1
+                if not least < ratio < most:
+                    wrong.append(f"{', '.join(which)}: predicted {ratio:.3f} of what is measured")
+    for line in wrong:
+        print("FAILED", line)
+    print(f"{count - len(wrong)} passed, {len(wrong)} failed")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
