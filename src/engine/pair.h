@@ -15,9 +15,9 @@
 
 /*
  * In the main graph: pairs of floats with one constant scale and 8 or 16 bits become one node,
- * and what DequantizeLinear makes of constants, if not large, becomes a constant. All else stays.
- * The model is
- * linked, and only good for a session afterwards. joined: so many nodes are gone.
+ * and what DequantizeLinear makes of constants, if not large, becomes a constant. Of large tables
+ * what is looked up is dequantized. All else stays. The model is linked, and only good for a
+ * session afterwards. joined: so many nodes are gone.
  */
 int by_pairs_join(struct baryon_model *model, size_t *joined, struct baryon_error *err);
 
@@ -39,6 +39,17 @@ int by_pairs_join_open(struct baryon_model *model, struct by_pair_table *table,
 void by_pair_table_release(struct by_pair_table *table);
 /* Of constants. */
 int by_pairs_fold(struct baryon_model *model, struct baryon_error *err);
+
+/* --- pair_look_up.c --- */
+
+/* What only Gather reads of a constant that is not folded, with one scale, is dequantized after it:
+ * the floats of a large table would be in memory of each session, for a few of its rows. */
+int by_pairs_look_up(struct baryon_graph *graph, struct baryon_error *err);
+
+/* --- pair_join.c --- */
+
+/* Dequantizes a constant, with one scale, that by_pairs_fold() leaves. */
+bool by_pair_is_large_constant(const struct baryon_node *node);
 
 /* --- pair_op.c --- */
 

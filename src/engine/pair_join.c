@@ -228,7 +228,7 @@ static bool find_channels(const struct baryon_node *node, struct channels *chann
 /* Larger ones would be in memory twice as floats; a few nodes take the runtime little time. */
 #define FOLDED_MOST ((size_t)256 << 10)
 
-static bool is_folded(const struct baryon_node *node)
+static bool dequantizes_constant(const struct baryon_node *node)
 {
     const struct baryon_value *levels = by_node_in(node, 0), *out = by_node_out(node, 0);
     const struct by_elem_info *info;
@@ -236,8 +236,18 @@ static bool is_folded(const struct baryon_node *node)
         by_value_is_output(out) || !has_plain_params(node))
         return false;
     info = by_elem_info(levels->initializer->data_type);
-    return count_of(levels) <= FOLDED_MOST && info && info->class == BY_CLASS_INT &&
-           info->bits <= 32;
+    return info && info->class == BY_CLASS_INT && info->bits <= 32;
+}
+
+static bool is_folded(const struct baryon_node *node)
+{
+    return dequantizes_constant(node) && count_of(by_node_in(node, 0)) <= FOLDED_MOST;
+}
+
+bool by_pair_is_large_constant(const struct baryon_node *node)
+{
+    return dequantizes_constant(node) && !is_folded(node) && count_of(by_node_in(node, 1)) == 1 &&
+           by_elem_info(by_node_in(node, 0)->initializer->data_type)->bits >= 8;
 }
 
 /* As the runtime computes it: whole numbers, one rounding to float, one product. */
@@ -336,6 +346,8 @@ static int fold(struct joining *joining, struct baryon_node *node, const struct 
 
 static int fold_constants(struct joining *joining, struct baryon_error *err)
 {
+    if (by_pairs_look_up(joining->graph, err) < 0)
+        return -1;
     for (size_t i = 0; i < joining->graph->node.count; i++) {
         struct baryon_node *node = joining->graph->node.at[i];
         struct channels channels;

@@ -415,6 +415,7 @@ void by_trial_close(struct by_trial *trial)
     pthread_cond_destroy(&trial->opened);
     pthread_mutex_destroy(&trial->lock);
     by_free(trial);
+    by_trim_memory(); /* sessions leave the heap in pieces */
 }
 
 void by_trial_end(struct by_trial *trial, bool changed)

@@ -226,6 +226,79 @@ static void test_constants(void **state)
     }
 }
 
+/* --- Tables --- */
+
+#define TABLE_ROWS    600
+#define TABLE_COLUMNS 500
+
+/* y = table[i] and w = -table[:, i], dequantized. */
+static struct baryon_model *table_model(bool read_whole)
+{
+    static int8_t levels[TABLE_ROWS * TABLE_COLUMNS];
+    const int64_t dims[] = {TABLE_ROWS, TABLE_COLUMNS};
+    const float scale = 0.037f;
+    struct baryon_model *model = new_model();
+    for (size_t i = 0; i < sizeof levels; i++)
+        levels[i] = (int8_t)(i * 7919 % 251);
+    takes(model, "i", BY_ELEM_INT64, "2,3");
+    gives(model, "y", BY_ELEM_FLOAT, "");
+    gives(model, "w", BY_ELEM_FLOAT, "");
+    put_weight(model, "t", BY_ELEM_INT8, dims, 2, levels, sizeof levels);
+    put_weight(model, "s", BY_ELEM_FLOAT, NULL, 0, &scale, sizeof scale);
+    put_zero(model, BY_ELEM_INT8, -3);
+    put_node(model->graph, "d", "DequantizeLinear", "t,s,z", "f");
+    put_node(model->graph, "rows", "Gather", "f,i", "y");
+    struct baryon_node *columns = put_node(model->graph, "columns", "Gather", "f,i", "v");
+    put_node(model->graph, "n", "Neg", "v", "w");
+    if (read_whole) {
+        gives(model, "m", BY_ELEM_FLOAT, "");
+        put_node(model->graph, "all", "ReduceMax", "f", "m");
+    }
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_node_set_int(columns, "axis", 1, &err));
+    return model;
+}
+
+static bool reads_table(const struct baryon_model *model)
+{
+    const struct baryon_value *table = by_graph_value(model->graph, "t");
+    for (size_t i = 0; i < table->use_count; i++)
+        if (by_node_is(table->uses[i].node, "DequantizeLinear"))
+            return true;
+    return false;
+}
+
+static void test_look_up(void **state)
+{
+    (void)state;
+    const int64_t places[] = {0, 7, 499, 3, 3, 250}, dims[] = {2, 3};
+    const struct by_array i = {.name = "i",
+                               .elem = BY_ELEM_INT64,
+                               .rank = 2,
+                               .dims = {dims[0], dims[1]},
+                               .data = places,
+                               .size = sizeof places};
+    struct baryon_model *model = table_model(false);
+    assert_ok(by_pairs_fold(model, &err));
+    assert_sound(model);
+    assert_false(reads_table(model));
+    struct by_session *plain = open_model(table_model(false), &as_written);
+    struct by_session *looked_up = open_model(model, &as_written);
+    struct by_run *wanted = run_ok(plain, &i, 1), *got = run_ok(looked_up, &i, 1);
+    for (size_t k = 0; k < 2; k++) {
+        assert_int_equal(output(got, k)->size, output(wanted, k)->size);
+        assert_memory_equal(output(got, k)->data, output(wanted, k)->data, output(got, k)->size);
+    }
+    by_run_free(wanted);
+    by_run_free(got);
+    by_session_close(plain);
+    by_session_close(looked_up);
+    model = table_model(true); /* all of it is needed as floats */
+    assert_ok(by_pairs_fold(model, &err));
+    assert_true(reads_table(model));
+    by_model_free(model);
+}
+
 /* --- What stays --- */
 
 static void expect_joined(struct baryon_model *model, size_t wanted)
@@ -269,9 +342,9 @@ static void test_others_stay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_no_table),    cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_others_stay),
+        cmocka_unit_test(test_bits),     cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_no_table), cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_look_up),  cmocka_unit_test(test_others_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
