@@ -3,7 +3,8 @@
     bench/llm.py [--work FOLDER] [--model FOLDER] [--layers COUNT] [--peer build/peers/bin/python] [ROW ...]
 
 Run it with the Python of build/venv. The model is SmolLM2-135M off the grid of its file (bench/llm_base.py), another folder
-of float32 with --model, or its first layers alone. It is rounded on windows of one of Debian's documents and judged on others.
+with --model, or its first layers alone. It is rounded on windows of one of Debian's documents and judged on others. A folder
+without a tokenizer is taken to have bytes as tokens, as what `bench/llm_exports.py train` makes.
 Each row is a process of its own; where the peer is not installed its rows are left out. ROW is the name of a row or of its
 group. Quark sees the same windows, token for token. Processor seconds are those of our whole process, and of Quark's
 quantizing alone, without its imports and the model's loading. Inputs that a scheme rounds are rounded when it is judged too.
@@ -18,11 +19,10 @@ import llm_base
 import measure
 
 HERE = pathlib.Path(__file__).resolve().parent
-LENGTH, WINDOWS = 512, 8
-RTN, GPTQ, GPTAQ, DESCENT = (("--method", name) for name in ("rtn", "gptq", "gptaq", "descent"))
+RTN, GPTQ, GPTAQ, DESCENT, BOTH = (("--method", name) for name in ("rtn", "gptq", "gptaq", "descent", "gptq-descent"))
 # Groups are compared by size: what is ours, what is Quark's. Rows with a method see texts.
 GROUPS = {
-    "int4": ("int4_wo_64", {"nearest": (), "gptq": GPTQ, "gptaq": GPTAQ, "descent": DESCENT, "awq": (*RTN, "--awq"),
+    "int4": ("int4_wo_64", {"nearest": (), "gptq": GPTQ, "gptaq": GPTAQ, "descent": DESCENT, "gptq-descent": BOTH, "awq": (*RTN, "--awq"),
                             "awq+descent": (*DESCENT, "--awq"), "smooth+descent": (*DESCENT, "--smooth", "auto")},
              {"nearest": "rtn", "gptq": "gptq", "awq": "awq"}),
     "uint4": ("uint4_wo_64", {"nearest": (), "gptq": GPTQ, "descent": DESCENT, "awq": (*RTN, "--awq")},
@@ -52,7 +52,7 @@ def ours(given, base, scheme, options):
     remove(out)
     command = [given.baryon, "llm", "quantize", base, "-o", out, "--scheme", scheme, "-q", *options]
     if "--method" in options:
-        command += ["--text", given.work / "debian-handbook.txt", "--length", LENGTH, "--windows", WINDOWS]
+        command += ["--text", given.learn, "--length", given.length, "--windows", given.windows]
     return run(command), out
 
 
@@ -64,8 +64,8 @@ def peer(given, base, scheme, method):
 
 
 def judge(given, model, base):
-    return run([given.baryon, "llm", "eval", model, "--against", base, "--text", given.work / "judge.txt", "--length", LENGTH,
-                "--windows", WINDOWS, "--json", "-q"])
+    return run([given.baryon, "llm", "eval", model, "--against", base, "--text", given.judge, "--length", given.length,
+                "--windows", given.windows, "--json", "-q"])
 
 
 def tell(given, who, name, done, out, base):
@@ -73,8 +73,30 @@ def tell(given, who, name, done, out, base):
         print(f"| {who} | {name} | {done['failed']} | | | | |", flush=True)
         return
     found = judge(given, out, base)
-    print(f"| {who} | {name} | {found['kl']:.4f} ± {found['kl_error']:.4f} | {found['perplexity']:.2f} | "
+    kl = [f"{found[key]:.4f}" if found["kl"] >= 0.01 else f"{found[key]:.2g}" for key in ("kl", "kl_error")]
+    print(f"| {who} | {name} | {' ± '.join(kl)} | {found['perplexity']:.2f} | "
           f"{100 * found['same_top']:.1f} | {done['cpu']:.1f} | {done['peak']:.0f} |", flush=True)
+
+
+def write_bytes(given, names, out):
+    """Windows of bytes, evenly spread over the texts, which are the ids of models without a tokenizer."""
+    import numpy
+
+    texts = [(given.work / f"{name}.txt").read_bytes() for name in names]
+    share = given.windows // len(texts)
+    at = [(text, (len(text) - given.length) * (2 * i + 1) // (2 * share)) for text in texts for i in range(share)]
+    numpy.save(out, numpy.array([list(text[begin : begin + given.length]) for text, begin in at], numpy.uint16))
+
+
+def write_texts(given, base):
+    """What is learned from, and what judges."""
+    if (base / "tokenizer.json").exists():
+        given.learn, given.judge = given.work / "debian-handbook.txt", given.work / "judge.txt"
+        write_judge(given.work)
+        return
+    given.learn, given.judge = given.work / "windows.npy", given.work / "judge.npy"
+    write_bytes(given, ["debian-handbook"], given.learn)
+    write_bytes(given, ["developers-reference", "debian-reference-en"], given.judge)
 
 
 def write_windows(given, base):
@@ -83,8 +105,7 @@ def write_windows(given, base):
             "ids = np.array(t.encode(open(sys.argv[2]).read()).ids); n, w = int(sys.argv[4]), int(sys.argv[5]); "
             "at = [(len(ids) - n) * (2 * i + 1) // (2 * w) for i in range(w)]; "
             "np.save(sys.argv[3], np.stack([ids[a : a + n] for a in at]))")
-    run([given.peer, "-c", code, base / "tokenizer.json", given.work / "debian-handbook.txt", given.work / "windows.npy", LENGTH,
-         WINDOWS])
+    run([given.peer, "-c", code, base / "tokenizer.json", given.learn, given.work / "windows.npy", given.length, given.windows])
 
 
 def write_judge(work):
@@ -130,8 +151,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", help="names of rows or groups; all")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/bench/llm"))
-    parser.add_argument("--model", type=pathlib.Path, help="a folder of float32 in place of SmolLM2")
+    parser.add_argument("--model", type=pathlib.Path, help="a folder in place of SmolLM2")
     parser.add_argument("--layers", type=int, help="only the first so many")
+    parser.add_argument("--length", type=int, default=512, help="tokens of a window")
+    parser.add_argument("--windows", type=int, default=8)
     parser.add_argument("--who", choices=("ours", "Quark"), help="the rows of one alone")
     parser.add_argument("--patience", type=int, default=3600, help="seconds after which a row of Quark's is given up")
     parser.add_argument("--peer", type=pathlib.Path, default=pathlib.Path("build/peers/bin/python"))
@@ -141,9 +164,9 @@ def main():
     llm_base.fetch_texts(given.work)
     base = given.model or pathlib.Path(llm_base.make_base(given.baryon, given.work))
     base = cut(base, given.layers) if given.layers else base
-    write_judge(given.work)
+    write_texts(given, base)
     both = given.who != "ours" and has_peer(given)
-    if both:
+    if both and (base / "tokenizer.json").exists():
         write_windows(given, base)
     print("| | row | KL, nats a token | perplexity | same top, % | processor s | peak MiB |\n|---|---|---|---|---|---|---|")
     for who, name, scheme, how in chosen(given):

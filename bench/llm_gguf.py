@@ -3,9 +3,10 @@
 
 The model is that of llm_base.py, with hidden size and heads filled up with zeros to a multiple of 256: the same function, in
 whole blocks of the K types. Linear layers alone are quantized, all in one type; embeddings stay floats. Without a folder with
-llama-imatrix and llama-quantize (built from the sources in the package llama-cpp-python) the rows `importance` stand for it:
-the same encoder, bit for bit, with the mean squares that our own pass finds.
-usage: llm_gguf.py BARYON FOLDER [--llama FOLDER] [--windows COUNT] [TYPE...]"""
+llama-imatrix and llama-quantize (built from the sources in the package llama-cpp-python) our encoder stands for it, which
+writes the same bytes of the same importance matrix (tests/diff/test_llm_importance.py): with --matrix that of llm_imatrix.py,
+else, in the rows `importance`, the mean squares that our own pass finds in the rounded model.
+usage: llm_gguf.py BARYON FOLDER [--llama FOLDER | --matrix FILE] [--windows COUNT] [TYPE...]"""
 import argparse
 import json
 import math
@@ -82,6 +83,7 @@ def main():
     parser.add_argument("baryon")
     parser.add_argument("folder")
     parser.add_argument("--llama")
+    parser.add_argument("--matrix", help="an importance matrix of learn.txt in the folder")
     parser.add_argument("--windows", type=int, default=8)
     parser.add_argument("types", nargs="*")
     given = parser.parse_intermixed_args()
@@ -96,24 +98,26 @@ def main():
         run(given.baryon, "llm", "convert", base, "-o", source, "--type", "f32")
         run(f"{given.llama}/llama-imatrix", "-m", source, "-f", learn, "-o", matrix, "-c", LENGTH, "-b", LENGTH, "-ub", LENGTH,
             "--chunks", windows, "--no-ppl")
-    else:
+    elif not given.matrix:
         print("llama-imatrix and llama-quantize are not there: their encoder with our mean squares stands for them\n")
     print("| type | made by | KL divergence (standard error) | perplexity | same token | CPU s | peak MiB |\n"
           "|---|---|---|---|---|---|---|")
     for type_name in given.types or TYPES:
-        rows = ["importance", "descent"]
+        rows = ["matrix" if given.matrix else "importance", "descent"]
         if given.llama and TYPES[type_name]:
             rows[0] = "llama-quantize"
+        ours = [given.baryon, "llm", "quantize", base, "-o", out, "--layout", "gguf", "--scheme", "q4_k_m", "--layer",
+                f"*_proj={type_name}", "--exclude", "*embed_tokens", "-q"]
         for row in rows:
             if os.path.exists(out):
                 os.remove(out)
             if row == "llama-quantize":
                 _, seconds, peak = run(f"{given.llama}/llama-quantize", "--imatrix", matrix, "--pure", "--token-embedding-type",
                                        "f16", "--output-tensor-type", "f16", source, out, TYPES[type_name])
+            elif row == "matrix":
+                _, seconds, peak = run(*ours, "--importance", given.matrix)
             else:
-                _, seconds, peak = run(given.baryon, "llm", "quantize", base, "-o", out, "--layout", "gguf", "--scheme", "q4_k_m",
-                                       "--layer", f"*_proj={type_name}", "--exclude", "*embed_tokens", "--method", row,
-                                       "--text", learn, "--length", LENGTH, "--windows", windows, "-q")
+                _, seconds, peak = run(*ours, "--method", row, "--text", learn, "--length", LENGTH, "--windows", windows)
             told = json.loads(run(given.baryon, "llm", "eval", out, "--against", base, "--text", judge, "--length", LENGTH,
                                   "--windows", windows, "--json", "-q")[0])
             print(f"| {type_name} | {row} | {told['kl']:.4f} ({told['kl_error']:.4f}) | {told['perplexity']:.2f} "

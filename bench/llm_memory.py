@@ -1,6 +1,7 @@
 """Memory of rounding on texts at the layer sizes of 7 billion parameters, beside the formula of docs/llm-quantize.md.
 
-    bench/llm_memory.py [--work FOLDER] [--baryon PROGRAM] [--layers 2] [--windows 2] [--method descent] [LIMIT ...]
+    bench/llm_memory.py [--work FOLDER] [--baryon PROGRAM] [--layers 2] [--windows 2] [--method descent]
+                        [--stream-type float32] [LIMIT ...]
 
 Makes a decoder of random bf16 weights (hidden size 4,096, 11,008 inside, 32 heads) and rounds it to int4 in groups of 64 on
 random ids, with each LIMIT: `none`, a size such as 3GB, or `least`, which is what the refusal of 1 MB names. Prints the greatest
@@ -64,14 +65,16 @@ def make(folder, layers):
     (folder / "config.json").write_text(json.dumps(config))
 
 
-def formula(windows, method):
-    """Bytes: weights of gate and up, both streams, matrices of down's input, rows that are solved, the layer as it is stored."""
+def formula(windows, method, size):
+    """Bytes: weights of gate and up, both streams, matrices of down's input, rows that are solved, the layer as it is stored.
+
+    GPTQ has no drift, but a factor."""
     tokens, streams = windows * LENGTH, 1 if method == "gptq" else 2
     held = windows >= 4
-    kinds = 2 + 2 * held + (streams == 2)
+    kinds = 3 + 2 * held
     rows = 16 * HIDDEN * INNER if method == "gptq" else 100e6
     stored = 4.25 / 8 * sum(a * b for a, b in SHAPES.values())
-    return 2 * stored + 4 * 2 * HIDDEN * INNER + 4 * streams * tokens * (HIDDEN + INNER) + 4 * kinds * INNER**2 + rows
+    return 2 * stored + 4 * 2 * HIDDEN * INNER + size * streams * tokens * (HIDDEN + INNER) + 4 * kinds * INNER**2 + rows
 
 
 def watched(command):
@@ -97,13 +100,15 @@ def main():
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--windows", type=int, default=2)
     parser.add_argument("--method", default="descent")
+    parser.add_argument("--stream-type", choices=("float32", "bf16"), default="float32")
     given = parser.parse_args()
     model, out = given.work / f"sizes-{given.layers}", given.work / "sizes-out"
     make(model, given.layers)
     np.save(given.work / "ids.npy", np.random.default_rng(1).integers(0, VOCAB, (given.windows, LENGTH)).astype(np.uint16))
     command = [given.baryon, "llm", "quantize", model, "-o", out, "--scheme", "int4_wo_64", "--text", given.work / "ids.npy",
-               "--length", LENGTH, "--windows", given.windows, "--method", given.method]  # fmt: skip
+               "--length", LENGTH, "--windows", given.windows, "--method", given.method, "--stream-type", given.stream_type]  # fmt: skip
     command += ["--sweeps", 1, "--scale-fits", 0] if given.method == "descent" else []
+    expected = formula(given.windows, given.method, 2 if given.stream_type == "bf16" else 4)
     print("| limit | most in no file, MB | formula, MB | processor s |\n|---|---|---|---|")
     for limit in given.limits or ("none", "least"):
         shutil.rmtree(out, ignore_errors=True)
@@ -113,7 +118,7 @@ def main():
         more = [] if limit == "none" else ["--max-memory", limit]
         status, said, most, seconds = watched(list(map(str, [*command, *more])))
         told = f"{most / 1e6:.0f}" if status == 0 else f"refused: {said.strip()}"
-        print(f"| {limit} | {told} | {formula(given.windows, given.method) / 1e6:.0f} | {seconds:.0f} |", flush=True)
+        print(f"| {limit} | {told} | {expected / 1e6:.0f} | {seconds:.0f} |", flush=True)
     shutil.rmtree(out, ignore_errors=True)
 
 

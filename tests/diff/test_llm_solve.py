@@ -115,7 +115,8 @@ def check_minimum(folder):
     weights = tensors[layer + ".weight"].astype(np.float64)
     error = {}
     more = ("--scheme", "int4_wo_32", "--shrink", shrink, "--damping", damping)
-    for method, own in (("rtn", None), ("gptq", more), ("descent", (*more, "--sweeps", 50, "--cross", 0))):
+    long = (*more, "--sweeps", 50, "--cross", 0)
+    for method, own in (("rtn", None), ("gptq", more), ("descent", long), ("gptq-descent", long)):
         if own:
             quantize(folder, model, f"q-{method}", *own, "--method", method)
         else:
@@ -123,7 +124,7 @@ def check_minimum(folder):
         levels, scales, values = levels_of(folder, f"q-{method}", layer, 32)
         gap = values - weights
         error[method] = ((gap @ form) * gap).sum()
-        if method != "descent":
+        if "descent" not in method:
             continue
         slope = gap @ form
         for step in (-1, 1):
@@ -132,8 +133,9 @@ def check_minimum(folder):
             worst = (gain / (scales**2 * np.diag(form)))[allowed].min()
             if worst < -0.02:
                 yield f"a step of {step} would pay {-worst:.3f} of what it costs by itself"
-    if not max(error["descent"], error["gptq"]) < 0.7 * error["rtn"]:
+    if not max(error["descent"], error["gptq"]) < 0.7 * error["rtn"] or error["gptq-descent"] > 0.99 * error["gptq"]:
         yield f"errors of the form: {error}"
+    print("errors of the form: " + ", ".join(f"{method} {value:.4f}" for method, value in error.items()))
 
 
 def hard_model(folder):

@@ -9,7 +9,7 @@
 #define SAMPLED      32                /* rows of a linear that are tried */
 #define CHUNK_VALUES ((size_t)1 << 23) /* of rows that are solved at once */
 
-static const double shrinks[] = {0.05, 0.15, 0.3, 0.5};
+static const double shrinks[] = {0, 0.05, 0.15, 0.3, 0.5};
 
 /* GPTQ alone aims at the weights where the float model's inputs do not count: it needs no product
  * with the form. */
@@ -148,7 +148,7 @@ static int choose_shrink(struct by_llm_group *group, struct sample *samples, str
     const bool chosen = given < 0 && group->inputs->held;
     const size_t count = chosen ? sizeof shrinks / sizeof *shrinks : 1;
     double least = INFINITY, sum;
-    group->shrink = given < 0 ? shrinks[2] : given;
+    group->shrink = given < 0 ? shrinks[3] : given;
     for (size_t i = 0; i < count; i++) {
         const double shrink = chosen ? shrinks[i] : group->shrink;
         if (try_shrink(group, shrink, samples, pool, errors, &sum, err))

@@ -22,7 +22,13 @@ static const struct by_llm_method rows[] = {
      .solves = true,
      .in_blocks = true,
      .defaults =
-         {.shrink = BY_LLM_SHRINK_CHOSEN, .damping = 0.03, .cross = 1, .sweeps = 6, .fits = 1}},
+         {.shrink = BY_LLM_SHRINK_CHOSEN, .damping = 0.03, .cross = 0.5, .sweeps = 6, .fits = 1}},
+    {.name = "gptq-descent",
+     .help = "Coordinate descent from the levels of GPTQ, with a fit of the scales",
+     .solves = true,
+     .feeds_back = true,
+     .defaults =
+         {.shrink = BY_LLM_SHRINK_CHOSEN, .damping = 0.01, .cross = 0.5, .sweeps = 6, .fits = 1}},
     {.name = "importance",
      .help = "Of GGUF: levels and scales of least error, weighted with the mean squares of inputs",
      .solves = true,
