@@ -103,6 +103,14 @@ uint64_t by_frame_payload(const struct by_frame *frame)
     return bytes;
 }
 
+#define TRIMMED ((uint64_t)16 << 20)
+
+void by_trim_after(uint64_t weights)
+{
+    if (weights >= TRIMMED)
+        by_trim_memory();
+}
+
 /* --- Copies --- */
 
 struct copying {
