@@ -59,6 +59,11 @@ static bool reserve(struct by_str *str, size_t more)
     return true;
 }
 
+void by_str_reserve(struct by_str *str, size_t more)
+{
+    (void)reserve(str, more);
+}
+
 void by_str_add(struct by_str *str, const void *bytes, size_t size)
 {
     if (!reserve(str, size))

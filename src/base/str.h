@@ -20,6 +20,8 @@ void by_str_release(struct by_str *str);
 void by_str_clear(struct by_str *str);
 /* Takes away what is after the first `size` bytes. */
 void by_str_cut(struct by_str *str, size_t size);
+/* Room for so many more bytes at once; else it doubles as it grows. */
+void by_str_reserve(struct by_str *str, size_t more);
 void by_str_add(struct by_str *str, const void *bytes, size_t size);
 void by_str_puts(struct by_str *str, const char *text);
 void by_str_printf(struct by_str *str, const char *format, ...) BARYON_PRINTF(2, 3);

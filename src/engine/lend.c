@@ -168,6 +168,7 @@ static int encode_lent_model(struct by_lent *lent, struct baryon_error *err)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "%llu bytes without the initializers, must be at most %u",
                        (unsigned long long)size, BY_WIRE_BYTES_MAX);
+    by_str_reserve(&lent->bytes, (size_t)size);
     return by_wire_encode(&by_schema_model, lent->model, by_wire_to_text, &lent->bytes, err);
 }
 

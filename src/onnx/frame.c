@@ -60,6 +60,7 @@ static int encode_frame(struct by_frame *frame, struct baryon_model *model,
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "%llu bytes without the tensors, must be at most %u",
                        (unsigned long long)size, BY_WIRE_BYTES_MAX);
+    by_str_reserve(&frame->bytes, (size_t)size);
     return by_wire_encode(&by_schema_model, model, by_wire_to_text, &frame->bytes, err);
 }
 
@@ -100,6 +101,14 @@ uint64_t by_frame_payload(const struct by_frame *frame)
                  tensor->external.size;
     }
     return bytes;
+}
+
+#define TRIMMED ((uint64_t)16 << 20)
+
+void by_trim_after(uint64_t weights)
+{
+    if (weights >= TRIMMED)
+        by_trim_memory();
 }
 
 /* --- Copies --- */

@@ -25,6 +25,10 @@ int by_frame_take(struct by_frame *frame, struct baryon_model *model, struct bar
 void by_frame_release(struct by_frame *frame);
 /* Bytes that copies share. */
 uint64_t by_frame_payload(const struct by_frame *frame);
+/* After sessions of models with so many bytes of weights were closed: the heap goes back to the
+ * system, if they are so large that these leave it in pieces which the next ones do not fit into.
+ */
+void by_trim_after(uint64_t weights);
 /* Linked; to be freed with by_model_free(). */
 int by_frame_copy(const struct by_frame *frame, struct baryon_model **copy,
                   struct baryon_error *err);

@@ -364,7 +364,6 @@ int by_quality_measure(struct by_quality *out, const struct by_quality_run *run,
     struct by_quality_job job = {.run = run, .q = q, .out = out, .begin = by_seconds()};
     struct baryon_error why;
     *out = (struct by_quality){.worst = (double)NAN};
-    by_trim_memory(); /* of all that made the model */
     by_arena_init(&out->arena, 0);
     out->asked = run->options && !run->options->off;
     out->unmeasured = reason_not_to(run, written);
@@ -373,6 +372,7 @@ int by_quality_measure(struct by_quality *out, const struct by_quality_run *run,
         return 0;
     }
     by_err_clear(&why);
+    by_trim_after(by_frame_payload(&run->reference));
     int status = measure_written(&job, written, &why);
     const bool measured = status == 0;
     if (!measured && why.code != BARYON_ERR_CANCELLED)

@@ -6,28 +6,8 @@
 
 void by_rounding_move_close(struct by_rounding_move *move)
 {
-    by_free(move->before);
-    by_free(move->remarks);
-    by_free(move->own);
+    by_snapshot_release(&move->before);
     *move = (struct by_rounding_move){0};
-}
-
-/* First scales of all rows, and how many remarks they have. */
-static int remember(struct by_rounding_move *move, const struct by_quant_plan *plan,
-                    struct baryon_error *err)
-{
-    if (!move->before) {
-        move->before = by_alloc(plan->rows.count, sizeof *move->before, err);
-        move->remarks = by_alloc(plan->rows.count, sizeof *move->remarks, err);
-    }
-    if (!move->before || !move->remarks)
-        return -1;
-    for (size_t i = 0; i < plan->rows.count; i++) {
-        const struct by_quant_row *row = &plan->rows.at[i];
-        move->before[i] = row->params.count ? row->params.scales[0] : 0;
-        move->remarks[i] = row->remarks.count;
-    }
-    return 0;
 }
 
 /* All of one row. */
@@ -40,26 +20,19 @@ static void set_scales(struct by_quant_plan *plan, size_t row, const float *scal
 int by_rounding_move_back(const struct by_rounding_move *move, struct by_quant_plan *plan,
                           struct baryon_error *err)
 {
-    for (size_t i = 0; i < plan->rows.count; i++) {
-        struct by_quant_row *row = &plan->rows.at[i];
-        if (row->params.count == 1)
-            row->params.scales[0] = move->before[i];
-        row->remarks.count = move->remarks[i];
-    }
-    set_scales(plan, move->row, move->own);
-    return by_refine(plan, err);
+    return by_snapshot_restore(&move->before, plan, err);
 }
 
 /* Rules of hardware may want other rows to follow; biases may, and nothing else. */
 static bool moved_others(const struct by_rounding_move *move, const struct by_quant_plan *plan,
-                         const float *wanted)
+                         size_t moved, const float *wanted)
 {
-    const struct by_params *own = &plan->rows.at[move->row].params;
+    const struct by_params *own = &plan->rows.at[moved].params;
     for (size_t i = 0; i < plan->rows.count; i++) {
         const struct by_quant_row *row = &plan->rows.at[i];
         const float now = row->params.count ? row->params.scales[0] : 0;
-        if (i != move->row && row->role != BY_ROLE_BIAS && row->shares == BY_NO_ROW &&
-            now != move->before[i])
+        if (i != moved && row->role != BY_ROLE_BIAS && row->shares == BY_NO_ROW &&
+            now != by_snapshot_scale(&move->before, i))
             return true;
     }
     return memcmp(own->scales, wanted, own->count * sizeof *wanted) != 0;
@@ -68,17 +41,12 @@ static bool moved_others(const struct by_rounding_move *move, const struct by_qu
 int by_rounding_move(struct by_rounding_move *move, struct by_quant_plan *plan, size_t row,
                      const float *scales, struct baryon_error *err)
 {
-    const struct by_params *params = &plan->rows.at[row].params;
-    move->row = row;
-    by_free(move->own);
-    move->own = by_alloc(params->count, sizeof *move->own, err);
-    if (!move->own || remember(move, plan, err) < 0)
+    if (by_snapshot_take(&move->before, plan, NULL, 0, err) < 0)
         return -1;
-    memcpy(move->own, params->scales, params->count * sizeof *move->own);
     set_scales(plan, row, scales);
     if (by_refine(plan, err) < 0)
         return -1;
-    move->moved = !moved_others(move, plan, scales);
+    move->moved = !moved_others(move, plan, row, scales);
     return move->moved ? 0 : by_rounding_move_back(move, plan, err);
 }
 

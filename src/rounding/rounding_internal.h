@@ -90,10 +90,7 @@ int by_rounding_report_shared(struct by_quantization *q, struct baryon_error *er
  * of biases. Zero to begin with. */
 struct by_rounding_move {
     bool moved;
-    size_t row;
-    float *own;      /* the row's old scales */
-    float *before;   /* by row: its first scale */
-    size_t *remarks; /* by row */
+    struct by_snapshot before;
 };
 int by_rounding_move(struct by_rounding_move *move, struct by_quant_plan *plan, size_t row,
                      const float *scales, struct baryon_error *err);

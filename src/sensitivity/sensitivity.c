@@ -8,6 +8,8 @@
 
 #define ASIDE 24 /* held-out samples, where there are four times as many */
 #define FEW   4  /* samples that are judged one by one */
+/* Bytes of weights up to which several states are in memory at once. */
+#define BESIDE ((uint64_t)48 << 20)
 
 /* --- Samples --- */
 
@@ -121,7 +123,7 @@ static int judge_wanted(struct judging *judging, struct baryon_error *err)
 {
     struct by_sensing *sensing = judging->sensing;
     const size_t samples = sensing->out->samples;
-    const bool beside = samples <= FEW;
+    const bool beside = samples <= FEW && by_frame_payload(&sensing->now) <= BESIDE;
     judging->within = beside ? NULL : sensing->q->pool;
     for (enum by_state i = 0; i < BY_STATES; i++) {
         sensing->out->sqnr[i] = BY_SQNR_MAX;

@@ -11,7 +11,7 @@
 /* Drafts are made side by side as long as they take no more than this; each takes about so many
  * times its weights, and what a run holds. */
 #define TOGETHER ((uint64_t)512 << 20)
-#define COPIES   3
+#define COPIES   5
 
 /* --- One draft --- */
 

@@ -99,6 +99,12 @@ void by_snapshot_release(struct by_snapshot *snapshot)
     *snapshot = (struct by_snapshot){0};
 }
 
+float by_snapshot_scale(const struct by_snapshot *snapshot, size_t row)
+{
+    const struct by_snapshot_row *from = &snapshot->rows[row];
+    return from->row.params.count ? from->scales[0] : 0;
+}
+
 /* --- Restoring --- */
 
 static void copy_back(void *to, const void *from, size_t count, size_t size)

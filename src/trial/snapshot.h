@@ -37,6 +37,8 @@ int by_snapshot_restore(const struct by_snapshot *snapshot, struct by_quant_plan
  * floats by their bits. */
 int by_snapshot_check(const struct by_snapshot *snapshot, const struct by_quant_plan *plan,
                       struct baryon_error *err);
+/* The first scale that a row had; 0: it had none. */
+float by_snapshot_scale(const struct by_snapshot *snapshot, size_t row);
 void by_snapshot_release(struct by_snapshot *snapshot);
 
 #endif

@@ -399,6 +399,7 @@ void by_trial_close(struct by_trial *trial)
 {
     if (!trial)
         return;
+    const uint64_t weights = by_frame_payload(&trial->frame);
     for (size_t i = 0; i < trial->seen_count; i++) {
         if (trial->seen[i].known != trial->q->known)
             by_known_close(trial->seen[i].known);
@@ -415,7 +416,7 @@ void by_trial_close(struct by_trial *trial)
     pthread_cond_destroy(&trial->opened);
     pthread_mutex_destroy(&trial->lock);
     by_free(trial);
-    by_trim_memory(); /* sessions leave the heap in pieces */
+    by_trim_after(weights);
 }
 
 void by_trial_end(struct by_trial *trial, bool changed)

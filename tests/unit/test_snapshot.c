@@ -84,6 +84,11 @@ static void rows_are_restored(void **state)
     static float values[72];
     struct by_quant_row *w = row_of("w"), *x = row_of("x");
     assert_int_equal(w->params.count, 4);
+    const float first = w->params.scales[0];
+    w->params.scales[0] *= 2;
+    assert_float_equal(by_snapshot_scale(&before, (size_t)(w - plan->rows.at)), first, 0);
+    expect_difference("'w'", "parameters");
+    assert_float_equal(w->params.scales[0], first, 0);
     w->params.scales[3] = nextafterf(w->params.scales[3], 1);
     expect_difference("'w'", "parameters");
     x->params.zeros[0]++;

@@ -33,10 +33,14 @@ static void texts_grow(void **state)
     assert_memory_equal(str.text, "a=42 b\0c", 9);
     by_str_clear(&str);
     assert_string_equal(by_str_text(&str), "");
+    by_str_reserve(&str, 5000);
+    assert_string_equal(by_str_text(&str), "");
+    const char *const place = str.text;
     for (int i = 0; i < 1000; i++)
         by_str_printf(&str, "%03d", i);
     assert_int_equal(str.size, 3000);
     assert_memory_equal(str.text + 2997, "999", 4);
+    assert_ptr_equal(str.text, place);
     assert_int_equal(by_str_error(&str, &err), 0);
     by_str_release(&str);
 }
