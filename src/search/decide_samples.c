@@ -6,11 +6,7 @@
 
 #define GOOD_SAMPLES  4
 #define USUAL_SAMPLES 8
-/* Where groups on so many samples would be fewer than a share of the sources, fewer samples tell
- * more than groups of neighbours do. */
-#define FEWEST_SAMPLES 2
-#define FEWEST_GROUPS  0.6
-#define SOURCE_WORK    2e5 /* multiply-adds that a pair takes as long as, in a run */
+#define SOURCE_WORK   2e5 /* multiply-adds that a pair takes as long as, in a run */
 
 /* --- How many --- */
 
@@ -33,22 +29,13 @@ size_t by_decide_runs(const struct by_decisions *d)
                : options->runs;
 }
 
-static size_t fewest_samples(const struct by_decisions *d, size_t runs)
-{
-    const double groups = (double)(runs / GOOD_SAMPLES);
-    return d->work->options.activations || groups >= FEWEST_GROUPS * (double)d->source_count
-               ? GOOD_SAMPLES
-               : FEWEST_SAMPLES;
-}
-
 void by_decide_choose_samples(struct by_decisions *d)
 {
     const struct by_decide_options *options = &d->work->options;
     const size_t count = by_judge_count(d->judge), runs = by_decide_runs(d);
-    const size_t fewest = fewest_samples(d, runs);
     size_t wanted = options->samples;
     if (!wanted && runs)
-        wanted = runs / sets_in_all(d) > fewest ? runs / sets_in_all(d) : fewest;
+        wanted = runs / sets_in_all(d) > GOOD_SAMPLES ? runs / sets_in_all(d) : GOOD_SAMPLES;
     if (!options->samples && (!wanted || wanted > USUAL_SAMPLES))
         wanted = USUAL_SAMPLES;
     d->samples = wanted < count ? wanted : count;
