@@ -66,13 +66,11 @@ def make(folder, layers):
 
 
 def formula(windows, method, size):
-    """Bytes: weights of gate and up, both streams, matrices of down's input, rows that are solved, the layer as it is stored.
-
-    GPTQ has no drift, but a factor."""
+    """Bytes: weights of gate and up, both streams, matrices of down's input, rows that are solved, the layer as it is stored."""
     tokens, streams = windows * LENGTH, 1 if method == "gptq" else 2
     held = windows >= 4
-    kinds = 3 + 2 * held
-    rows = 16 * HIDDEN * INNER if method == "gptq" else 100e6
+    kinds = 2 + 2 * held + (streams == 2)
+    rows = 16 * HIDDEN * INNER if method.startswith("gpt") else 100e6
     stored = 4.25 / 8 * sum(a * b for a, b in SHAPES.values())
     return 2 * stored + 4 * 2 * HIDDEN * INNER + size * streams * tokens * (HIDDEN + INNER) + 4 * kinds * INNER**2 + rows
 

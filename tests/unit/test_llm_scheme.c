@@ -562,22 +562,6 @@ static void unbiased_scales_keep_the_length_of_weights(void **state)
     }
 }
 
-/* Codes of fp4 can be lengthened by steps alone: those of a row are near. */
-static void unbiased_codes_keep_the_length_of_rows(void **state)
-{
-    static const char *const names[] = {"mxfp4", "nvfp4", "amdfp4"};
-    static float values[ROWS * COLUMNS];
-    (void)state;
-    make_values(values);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct kept least = kept_by(names[i], BY_LLM_SEARCH_MSE, values);
-        const struct kept same = kept_by(names[i], BY_LLM_SEARCH_UNBIASED, values);
-        assert_true(fabs(same.mean - 1) < fabs(least.mean - 1));
-        assert_float_equal((float)same.mean, 1, 0.005);
-        assert_true(same.error < 1.2 * least.error);
-    }
-}
-
 static uint8_t power_of(enum by_llm_search search, const float *importance)
 {
     struct by_llm_tensor tensor;
@@ -653,7 +637,6 @@ int main(void)
         cmocka_unit_test(words_hold_codes_in_their_order),
         cmocka_unit_test(layouts_refuse_schemes_without_a_place),
         cmocka_unit_test(unbiased_scales_keep_the_length_of_weights),
-        cmocka_unit_test(unbiased_codes_keep_the_length_of_rows),
         cmocka_unit_test(powers_of_two_reach_the_peaks),
         cmocka_unit_test(weights_on_a_grid_stay_there),
         cmocka_unit_test(patterns_are_globs_or_expressions),
