@@ -8,9 +8,10 @@ calibrated on their `calib` samples, judged on their `eval` samples, which share
 outputs against the float model in dB, mean over the outputs, as the model is written: without integer kernels,
 which saturate on some processors. Behind it the share of multiply-adds whose data and weights both come out of
 integers of 8 bits (of 16 with A16W8). Every tool has its default options; U8S8 is U8S8_AAWS with weights by
-channel. A peer that is not there is left out. --write puts the rows that were run into the last section of
-bench/results/activations.md, in place of those of the same preset and model, and leaves its other sections
-alone. NNCF, which other benches do not need, may be in an environment of its own.
+channel. A peer that is not there is left out. --write puts the rows that were run into the section Results of
+bench/results/activations.md, in place of those of the same preset and model, with what all rows say together, and
+leaves its other sections alone. NNCF, which other benches do not need, may be in an environment of its own. Networks
+that are not in the lists below belong to neither half: they are "new", no rule has met them.
 """
 
 import datetime
@@ -39,7 +40,8 @@ PRESETS = {
     "A16W8": (["A16W8"], {"quark": "A16W8"}),
     "XINT8": (["XINT8"], {"quark": "XINT8"}),
 }
-SECTION = "## As the script writes it"
+SECTION = "## Results"
+HALVES = {"find": "that rules were found on", "judge": "that rules were only judged on", "new": "that no rule has met"}
 PEERS = {"nncf": "NNCF", "quark": "Quark", "ort": "ONNX Runtime"}
 
 
@@ -93,6 +95,10 @@ def comparable(preset, mine, other):
     return level(other) is not None and abs(share(mine, preset) - share(other, preset)) <= 0.05
 
 
+def half_of(model):
+    return "find" if model in FOUND_ON else "judge" if model in JUDGED_ON else "new"
+
+
 def row_of(args, preset, model, folder):
     mine = kept(args, f"{model}.{preset}", lambda: ours(args, model, preset, f"{folder}/ours.onnx"))
     others = {}
@@ -107,42 +113,58 @@ def row_of(args, preset, model, folder):
     same = f"{level_of_ours - max(alike):+.1f}" if alike else ""
     cells = [cell(others.get(peer), preset) if peer in PRESETS[preset][1] else "" for peer in PEERS]
     remarks = [f"{who}: {answer['failed']}" for who, answer in [("ours", mine), *others.items()] if "failed" in answer]
-    half = "judge" if model in JUDGED_ON else "find"
-    print(f"{preset} {model}: {cell(mine, preset)} | {' | '.join(cells)} | {lead} {'; '.join(remarks)}", flush=True)
-    return (f"| {preset} | {model} | {half} | {cell(mine, preset)} | {' | '.join(cells)} | {lead} | {same} "
-            f"| {'; '.join(remarks)} |"), (level_of_ours - best if lead else None), half
+    row = f"| {preset} | {model} | {half_of(model)} | {cell(mine, preset)} | {' | '.join(cells)} | {lead} | {same} | " \
+          f"{'; '.join(remarks)} |"
+    print(row, flush=True)
+    return row
 
 
-def summary(results, preset):
+def cells_of(row):
+    return [text.strip() for text in row.split("|")[1:-1]]
+
+
+def summary(rows):
+    """What the rows of each preset say together, half by half."""
     lines = []
-    for half, name in (("find", "rules were found"), ("judge", "rules were only judged")):
-        leads = [lead for _, lead, of in results if lead is not None and of == half]
-        if leads:
-            lines.append(f"{preset}, networks that {name} on: {statistics.fmean(leads):+.1f} dB beside the best peer in the "
-                         f"mean, ahead or equal (0.1 dB) on {sum(lead >= -0.1 for lead in leads)} of {len(leads)}.")
+    for preset in PRESETS:
+        for half, name in HALVES.items():
+            found = [cells_of(row) for row in rows if cells_of(row)[0] == preset and cells_of(row)[2] == half]
+            leads, same = ([float(row[place]) for row in found if row[place]] for place in (7, 8))
+            if not leads:
+                continue
+            beside = f"; beside those of the same share {statistics.fmean(same):+.1f} dB in the mean of {len(same)}" if same else ""
+            lines.append(f"- {preset}, networks {name}: {statistics.fmean(leads):+.1f} dB beside the best peer in the mean, "
+                         f"ahead or equal (0.1 dB) on {sum(lead >= -0.1 for lead in leads)} of {len(leads)}{beside}.")
     return lines
 
 
-def rows_in(page):
+def parts_of(page):
+    """The page before the script's section, the section, and what is behind it."""
+    before, mark, rest = page.partition(SECTION + "\n")
+    own, further, behind = rest.partition("\n## ")
+    return before.rstrip("\n") + "\n\n", mark + own, further.lstrip("\n") + behind
+
+
+def rows_in(section):
     """Rows of the script's own section by preset and model."""
-    own = page.partition(SECTION + "\n")[2].splitlines()
-    rows = [line for line in own if line.startswith("| ") and not line.startswith("| preset")]
-    return {tuple(cell.strip() for cell in row.split("|")[1:3]): row for row in rows}
+    rows = [line for line in section.splitlines() if line.startswith("| ") and not line.startswith("| preset")]
+    return {tuple(cells_of(row)[:2]): row for row in rows}
 
 
 def in_order(key):
     names = [*FOUND_ON, *JUDGED_ON]
-    return (list(PRESETS).index(key[0]), names.index(key[1]) if key[1] in names else len(names))
+    return (list(PRESETS).index(key[0]), names.index(key[1]) if key[1] in names else len(names), key[1])
 
 
 def write(path, head, lines):
-    """Replaces the section, which is the last one, by its rows, the new ones among them."""
-    page = path.read_text() if path.exists() else "# Activations\n\n"
-    rows = rows_in(page)
+    """Replaces the rows of the section, the new ones among them."""
+    before, section, behind = parts_of(path.read_text() if path.exists() else "# Activations\n")
+    rows = rows_in(section)
     for line in lines:
-        rows[tuple(cell.strip() for cell in line.split("|")[1:3])] = line
-    body = [SECTION, "", *head, *(rows[key] for key in sorted(rows, key=in_order)), ""]
-    path.write_text(page.partition(SECTION + "\n")[0].rstrip("\n") + "\n\n" + "\n".join(body))
+        rows[tuple(cells_of(line)[:2])] = line
+    table = [rows[key] for key in sorted(rows, key=in_order)]
+    body = [SECTION, "", *head, *table, "", *summary(table), ""]
+    path.write_text(before + "\n".join(body) + ("\n" + behind if behind else ""))
 
 
 def main():
@@ -161,13 +183,9 @@ def main():
             "is to the best peer, the second to the best of those that quantize as much, within 5 % of the multiply-adds.", "",
             f"| preset | model | half | ours | {' | '.join(PEERS.values())} | difference | same share | |",
             "|---|---|---|---|---|---|---|---|---|---|"]
-    lines, remarks = [], []
     with tempfile.TemporaryDirectory() as folder:
-        for preset in args.presets:
-            results = [row_of(args, preset, model, folder) for model in args.models]
-            lines += [row for row, *_ in results]
-            remarks += summary(results, preset)
-    print("\n".join(remarks))
+        lines = [row_of(args, preset, model, folder) for preset in args.presets for model in args.models]
+    print("\n".join(summary(lines)))
     if args.write:
         write(HERE / "results" / "activations.md", head, lines)
     return 0
