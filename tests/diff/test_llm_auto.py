@@ -6,13 +6,14 @@ alone, or one of its linears alone, was rounded by `baryon llm quantize`, on the
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 sys.path.insert(0, "tests")
 from llm_files import byte_tokenizer  # noqa: E402
@@ -77,6 +78,24 @@ def measure(folder, names):
     return json.loads(run(folder, "eval", "one", "--against", "model", "--text", "choose.npy", "--length", LENGTH, "--json"))["kl"]
 
 
+def check_kinds(folder):
+    """What is measured of a kind of linear in the first choice: the float model with what became of these weights in it."""
+    given = ("auto", "model", "--bits", 4.6, "--types", f"{TYPE},int8_wo_64", "--judge-windows", 2, "--no-uniform", *TEXTS)
+    done = subprocess.run([BARYON, "llm", *map(str, given), "-o", "corrected", "-v"], cwd=folder, capture_output=True, text=True)
+    told = {kind: float(kl) for kind, kl in re.findall(r"all (\w+) alone: kl (\S+)", done.stderr)}
+    run(folder, *given, "-o", "first", "--corrections", 0)
+    run(folder, "dequantize", "first", "-o", "floats", "--to", "f32")
+    own, other = (load_file(folder / name / "model.safetensors") for name in ("model", "floats"))
+    for name in SHAPES:
+        shutil.rmtree(folder / "mixed", ignore_errors=True)
+        shutil.copytree(folder / "model", folder / "mixed")
+        save_file({key: (other if name in key else own)[key] for key in own}, folder / "mixed/model.safetensors")
+        kl = json.loads(run(folder, "eval", "mixed", "--against", "model", "--text", "choose.npy", "--length", LENGTH, "--json"))["kl"]
+        found = told.get(name.split(".")[1], 0)
+        # The last token of a window counts here, where nothing follows it that eval could judge.
+        yield None if abs(found - kl) < 1e-2 * kl else f"all {name}: {found}, in a model of its own {kl}"
+
+
 def main():
     wrong, count = [], 0
     with tempfile.TemporaryDirectory() as folder:
@@ -90,6 +109,9 @@ def main():
                 count += 1
                 if not least < ratio < most:
                     wrong.append(f"{', '.join(which)}: predicted {ratio:.3f} of what is measured")
+        for line in check_kinds(folder):
+            count += 1
+            wrong += [line] if line else []
     for line in wrong:
         print("FAILED", line)
     print(f"{count - len(wrong)} passed, {len(wrong)} failed")

@@ -241,20 +241,25 @@ static int find_for_goal(struct by_bits_search *s, uint64_t limit, struct baryon
     return 0;
 }
 
-/* Another choice, by the parts that layers were found to have; kept where it is better. */
+/* Another choice, by what layers and kinds of linears were found to diverge; kept where it is
+ * better. */
 static int correct_choice(struct by_bits_search *s, uint64_t limit, double *room, bool *better,
                           struct baryon_error *err)
 {
     const size_t layers = s->calibrated.decoder.layers;
     struct by_llm_auto_measured measured = {0};
     const struct by_bits_trial trial = {s->chosen, TRIAL, &measured};
+    double kinds[BY_BITS_KINDS];
     char best[4096], path[4096];
     *better = false;
     if (by_bits_trial_path(s, BY_BITS_BEST, best, sizeof best, err) ||
         by_bits_trial_path(s, TRIAL, path, sizeof path, err) ||
-        by_bits_shares(s, best, room, room + layers, err))
+        by_bits_shares(s, best, room, room + layers, err) || by_bits_kinds(s, best, kinds, err))
         return -1;
     by_bits_correct(s, room, room + layers);
+    if (by_bits_predict(s, err))
+        return -1;
+    by_bits_correct_kinds(s, kinds);
     if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
         return -1;
     *better = measured.kl.mean < s->result->reached;

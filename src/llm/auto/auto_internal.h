@@ -111,6 +111,11 @@ int by_bits_shares(struct by_bits_search *s, const char *path, double *kl, doubl
 /* Factors of each layer are corrected by its part in what a model of s->chosen diverges; room: for
  * as many. */
 void by_bits_correct(struct by_bits_search *s, const double *kl, double *room);
+/* The divergence with each kind of linear of a quantized model alone, in windows that choose; 0:
+ * the model has none. kl: of BY_BITS_KINDS. */
+int by_bits_kinds(struct by_bits_search *s, const char *path, double *kl, struct baryon_error *err);
+/* The same of factors of each kind. */
+void by_bits_correct_kinds(struct by_bits_search *s, const double *kl);
 /* Predictions from errors and factors. */
 int by_bits_predict(struct by_bits_search *s, struct baryon_error *err);
 /* The smallest or greatest type of each unit. */

@@ -491,3 +491,120 @@ int by_bits_shares(struct by_bits_search *s, const char *path, double *kl, doubl
     by_llm_close(&opened);
     return status ? -1 : 0;
 }
+
+/* --- Each kind of linear of a quantized model --- */
+
+static void exchange_kind(struct by_decoder_matrix *one, const struct by_decoder_matrix *other)
+{
+    struct by_decoder_matrix with = *other;
+    with.place = one->place;
+    *one = with;
+}
+
+/* The float model's layer with one kind of linear of the other's. */
+static void mix_layer(const struct by_decoder *d, struct by_decoder_loaded *mixed,
+                      struct by_decoder_matrix *experts, const struct by_decoder_loaded *other,
+                      size_t kind)
+{
+    if (kind < BY_PARTS) {
+        exchange_kind(&mixed->parts[kind], &other->parts[kind]);
+        return;
+    }
+    const size_t count = mixed->experts ? 3 * d->experts : 0;
+    if (count)
+        memcpy(experts, mixed->experts, count * sizeof *experts);
+    for (size_t i = kind - BY_PARTS; i < count; i += 3)
+        exchange_kind(&experts[i], &other->experts[i]);
+    mixed->experts = count ? experts : NULL;
+}
+
+/* Copies, each with a kind of its own, through all layers. */
+static int pass_kinds(struct probing *p, struct by_decoder_run *other, const size_t *kinds,
+                      struct by_decoder_matrix *experts, struct baryon_error *err)
+{
+    for (size_t c = 0; c < p->count; c++)
+        memcpy(states_of(p, c), p->walk.states, bytes_of_states(p));
+    for (size_t i = 0; i < p->decoder->layers; i++) {
+        if (by_decoder_load(other, i, err) || by_decoder_load(&p->walk, i, err))
+            return -1;
+        for (size_t c = 0; c < p->count; c++) {
+            struct by_decoder_run run = {.decoder = p->decoder,
+                                         .pool = p->s->pool,
+                                         .windows = p->windows,
+                                         .length = p->length,
+                                         .states = states_of(p, c)};
+            struct by_decoder_loaded mixed = p->walk.loaded;
+            mix_layer(p->decoder, &mixed, experts, &other->loaded, kinds[c]);
+            if (by_decoder_pass(&run, i, &mixed, err))
+                return -1;
+        }
+    }
+    p->copies.windows = p->count * p->windows;
+    return judge_copies(p, err);
+}
+
+/* The last part of the name that the first of them has; NULL: there is none. */
+static const char *name_of_kind(const struct by_bits_search *s, size_t kind)
+{
+    for (size_t i = 0; i < s->linear_count; i++) {
+        if (s->linears[i].kind != kind)
+            continue;
+        const char *name = s->opened.source.weights[s->linears[i].weight].layer;
+        const char *last = strrchr(name, '.');
+        return last ? last + 1 : name;
+    }
+    return NULL;
+}
+
+static int measure_kinds(struct probing *p, struct by_decoder_run *other,
+                         struct by_decoder_matrix *experts, double *kl, struct baryon_error *err)
+{
+    size_t kinds[COPIES];
+    if (open_probing(p, COPIES, err) ||
+        by_decoder_begin(other, other->decoder, p->ids, 1, 1, p->s->pool, err))
+        return -1;
+    p->count = 0;
+    for (size_t k = 0; k < BY_BITS_KINDS; k++) {
+        if (name_of_kind(p->s, k))
+            kinds[p->count++] = k;
+        if (!p->count || (p->count < COPIES && k + 1 < BY_BITS_KINDS))
+            continue;
+        by_bits_tell(p->s, "measure kinds", k, BY_BITS_KINDS);
+        if (pass_kinds(p, other, kinds, experts, err))
+            return -1;
+        for (size_t c = 0; c < p->count; c++) {
+            kl[kinds[c]] = p->kl[c];
+            by_log(p->s->log, BY_LOG_INFO, "all %s alone: kl %.5g", name_of_kind(p->s, kinds[c]),
+                   p->kl[c]);
+        }
+        p->count = 0;
+    }
+    return 0;
+}
+
+int by_bits_kinds(struct by_bits_search *s, const char *path, double *kl, struct baryon_error *err)
+{
+    struct by_llm_opened opened;
+    struct by_decoder decoder = {0};
+    struct probing probing = probing_of(s);
+    struct by_decoder_run run = {.decoder = &decoder};
+    struct by_decoder_matrix *experts =
+        by_alloc(3 * s->calibrated.decoder.experts + 1, sizeof *experts, err);
+    memset(kl, 0, BY_BITS_KINDS * sizeof *kl);
+    int status =
+        !experts || by_llm_open(&opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err) ? -1
+                                                                                              : 0;
+    if (status) {
+        by_free(experts);
+        return -1;
+    }
+    status = by_decoder_open(&decoder, &opened.source, opened.checkpoint->config, err);
+    decoder.halved = s->calibrated.decoder.halved;
+    status = status || measure_kinds(&probing, &run, experts, kl, err);
+    close_probing(&probing);
+    by_decoder_end(&run);
+    by_decoder_close(&decoder);
+    by_llm_close(&opened);
+    by_free(experts);
+    return status ? -1 : 0;
+}

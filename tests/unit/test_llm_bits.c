@@ -1,0 +1,81 @@
+/* Tests what is corrected of predictions once kinds of linears were measured. */
+#include "graph_build.h"
+
+#include "llm/auto/auto_internal.h"
+
+#include <math.h>
+
+#define LAYERS 3
+#define KINDS  2
+
+/* A linear of each kind in each layer, each a unit with two types, of which the second is chosen.
+ */
+struct searched {
+    struct by_bits_search s;
+    struct by_bits_linear linears[LAYERS * KINDS];
+    double factor[LAYERS * BY_BITS_KINDS], predicted[LAYERS * KINDS * 2];
+    size_t chosen[LAYERS * KINDS];
+};
+
+static void fill(struct searched *searched)
+{
+    *searched = (struct searched){
+        .s = {.linear_count = LAYERS * KINDS, .unit_count = LAYERS * KINDS, .type_count = 2}};
+    struct by_bits_search *s = &searched->s;
+    s->calibrated.decoder.layers = LAYERS;
+    s->linears = searched->linears;
+    s->factor = searched->factor;
+    s->predicted = searched->predicted;
+    s->chosen = searched->chosen;
+    for (size_t i = 0; i < LAYERS * BY_BITS_KINDS; i++)
+        searched->factor[i] = 1 + (double)i;
+    for (size_t i = 0; i < LAYERS * KINDS; i++) {
+        searched->linears[i] =
+            (struct by_bits_linear){.layer = i / KINDS, .kind = i % KINDS, .unit = i};
+        searched->chosen[i] = 1;
+        searched->predicted[2 * i] = 1000; /* of the type that is not chosen */
+        searched->predicted[2 * i + 1] = i % KINDS ? 3 : 1;
+    }
+}
+
+/* The first kind is predicted to have a quarter of all and has half, the other a half of three
+ * quarters; what all diverge together does not count, nor kinds without a linear. */
+static void test_kinds_get_what_they_have(void **state)
+{
+    static const double kl[BY_BITS_KINDS] = {0.02, 0.02};
+    struct searched searched;
+    (void)state;
+    fill(&searched);
+    by_bits_correct_kinds(&searched.s, kl);
+    for (size_t i = 0; i < LAYERS * BY_BITS_KINDS; i++) {
+        const size_t kind = i % BY_BITS_KINDS;
+        const double times = kind == 0 ? 2 : kind == 1 ? 2.0 / 3 : 1;
+        assert_float_equal((float)searched.factor[i], (float)(times * (1 + (double)i)), 1e-4f);
+    }
+}
+
+/* Nothing measured, or nothing predicted, is no reason to change a factor. */
+static void test_nothing_known(void **state)
+{
+    static const double none[BY_BITS_KINDS] = {0}, one[BY_BITS_KINDS] = {0, 0.5};
+    struct searched searched;
+    (void)state;
+    fill(&searched);
+    by_bits_correct_kinds(&searched.s, none);
+    for (size_t i = 0; i < LAYERS * BY_BITS_KINDS; i++)
+        assert_true(searched.factor[i] == 1 + (double)i);
+    by_bits_correct_kinds(&searched.s, one);
+    assert_true(searched.factor[0] == 1);
+    for (size_t i = 0; i < LAYERS * KINDS * 2; i++)
+        searched.predicted[i] = 0;
+    by_bits_correct_kinds(&searched.s, one);
+    for (size_t i = 0; i < LAYERS * BY_BITS_KINDS; i++)
+        assert_true(isfinite(searched.factor[i]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds_get_what_they_have),
+                                       cmocka_unit_test(test_nothing_known)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
