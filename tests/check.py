@@ -32,7 +32,10 @@ NUMBERS = "1-60,90-104"  # of the list of bad inputs, in tests/bad/README.md
 TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika", "ppocr_cls")]
 TURNS = CORES + 1  # programs at once; many wait a lot
 DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
-PYTHONS = ["--jobs", "2", *sorted(set(glob("tests/python/test_*.py")) - {"tests/python/test_sanitized.py"})]
+# What takes longest and rarely breaks by itself comes with check-all alone.
+LATER = {f"tests/python/test_{name}.py" for name in ("targets", "wheel")}
+ALL_PYTHONS = ["--jobs", "2", *sorted(set(glob("tests/python/test_*.py")) - {"tests/python/test_sanitized.py"})]
+PYTHONS = [word for word in ALL_PYTHONS if word not in LATER]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
 VALGRIND = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
 VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold ggml_blocks half ops_tanh paths sketch sketch_property weights".split()]
@@ -128,7 +131,7 @@ MORE_PARTS = {
         units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),
     ],
     "process-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *PROCESS]],
-    "python-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *PYTHONS]],
+    "python-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *ALL_PYTHONS]],
     "diff-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *DIFF]],
     "torture": [["build/faults/tests/torture/torture", *TORTURED]],
     "faults-unit": [
