@@ -98,7 +98,7 @@ def main():
         seconds = quantize_quark(args.model, args.out, reader, args.preset, args.options, args.equalize)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     outputs = judge(args.model, args.out, args.data, args.judge, library)
-    found = shares(args.out, next(samples(os.path.join(args.data, "eval"), 1)), library)
+    found = shares(args.out, next(samples(os.path.join(args.data, "calib"), 1)), library)
     print(json.dumps({"model": os.path.basename(args.model), "preset": args.preset, "samples": args.limit,
                       "seconds": round(seconds, 2), "peak_mb": peak, "bytes": os.path.getsize(args.out), "outputs": outputs,
                       "low_bits_share": found["macs8"] / max(found["macs"], 1)}))
