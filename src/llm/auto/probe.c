@@ -95,17 +95,24 @@ static void *states_of(const struct probing *p, size_t copy)
     return (uint8_t *)p->copies.states + copy * bytes_of_states(p);
 }
 
-/* A copy of the states before the layer goes through it with these weights. */
-static int pass_copy(struct probing *p, size_t copy, size_t layer,
-                     const struct by_decoder_loaded *loaded, struct baryon_error *err)
+/* A copy goes on through the layer with these weights. */
+static int pass_on(struct probing *p, size_t copy, size_t layer,
+                   const struct by_decoder_loaded *loaded, struct baryon_error *err)
 {
     struct by_decoder_run run = {.decoder = p->decoder,
                                  .pool = p->s->pool,
                                  .windows = p->windows,
                                  .length = p->length,
                                  .states = states_of(p, copy)};
-    memcpy(run.states, p->walk.states, bytes_of_states(p));
     return by_decoder_pass(&run, layer, loaded, err);
+}
+
+/* A copy of the states before the layer goes through it with these weights. */
+static int pass_copy(struct probing *p, size_t copy, size_t layer,
+                     const struct by_decoder_loaded *loaded, struct baryon_error *err)
+{
+    memcpy(states_of(p, copy), p->walk.states, bytes_of_states(p));
+    return pass_on(p, copy, layer, loaded, err);
 }
 
 /* The copies through the layers after. */
@@ -473,16 +480,26 @@ static void take_parts(double *kl, const double *without, double whole, size_t l
         kl[i] = fmax((kl[i] + whole - without[i]) / 2, kl[i] / 4);
 }
 
+/* The decoder of a quantized model; both are closed in any case. */
+static int open_written(const struct by_bits_search *s, const char *path,
+                        struct by_llm_opened *opened, struct by_decoder *decoder,
+                        struct baryon_error *err)
+{
+    *decoder = (struct by_decoder){0};
+    const int status = by_llm_open(opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err) ||
+                       by_decoder_open(decoder, &opened->source, opened->checkpoint->config, err);
+    decoder->halved = s->calibrated.decoder.halved;
+    return status ? -1 : 0;
+}
+
 int by_bits_shares(struct by_bits_search *s, const char *path, double *kl, double *without,
                    struct baryon_error *err)
 {
     const struct by_decoder *reference = &s->calibrated.decoder;
     struct by_llm_opened opened;
-    struct by_decoder decoder = {0};
+    struct by_decoder decoder;
     double whole = 0;
-    int status = by_llm_open(&opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err) ||
-                 by_decoder_open(&decoder, &opened.source, opened.checkpoint->config, err);
-    decoder.halved = reference->halved;
+    int status = open_written(s, path, &opened, &decoder, err);
     status = status || exchange(s, !without, reference, &decoder, kl, NULL, err) ||
              (without && exchange(s, false, &decoder, reference, without, &whole, err));
     if (!status && without)
@@ -528,14 +545,9 @@ static int pass_kinds(struct probing *p, struct by_decoder_run *other, const siz
         if (by_decoder_load(other, i, err) || by_decoder_load(&p->walk, i, err))
             return -1;
         for (size_t c = 0; c < p->count; c++) {
-            struct by_decoder_run run = {.decoder = p->decoder,
-                                         .pool = p->s->pool,
-                                         .windows = p->windows,
-                                         .length = p->length,
-                                         .states = states_of(p, c)};
             struct by_decoder_loaded mixed = p->walk.loaded;
             mix_layer(p->decoder, &mixed, experts, &other->loaded, kinds[c]);
-            if (by_decoder_pass(&run, i, &mixed, err))
+            if (pass_on(p, c, i, &mixed, err))
                 return -1;
         }
     }
@@ -585,22 +597,14 @@ static int measure_kinds(struct probing *p, struct by_decoder_run *other,
 int by_bits_kinds(struct by_bits_search *s, const char *path, double *kl, struct baryon_error *err)
 {
     struct by_llm_opened opened;
-    struct by_decoder decoder = {0};
+    struct by_decoder decoder;
     struct probing probing = probing_of(s);
     struct by_decoder_run run = {.decoder = &decoder};
     struct by_decoder_matrix *experts =
         by_alloc(3 * s->calibrated.decoder.experts + 1, sizeof *experts, err);
     memset(kl, 0, BY_BITS_KINDS * sizeof *kl);
-    int status =
-        !experts || by_llm_open(&opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err) ? -1
-                                                                                              : 0;
-    if (status) {
-        by_free(experts);
-        return -1;
-    }
-    status = by_decoder_open(&decoder, &opened.source, opened.checkpoint->config, err);
-    decoder.halved = s->calibrated.decoder.halved;
-    status = status || measure_kinds(&probing, &run, experts, kl, err);
+    int status = open_written(s, path, &opened, &decoder, err);
+    status = status || !experts || measure_kinds(&probing, &run, experts, kl, err);
     close_probing(&probing);
     by_decoder_end(&run);
     by_decoder_close(&decoder);
