@@ -5,7 +5,9 @@
  *   windows.c   which windows are for what
  *   types.c     types of the layout, linears, units
  *   look.c      errors of outputs by type
+ *   copies.c    states that go through layers of which a part is rounded
  *   probe.c     what errors count
+ *   parts.c     what layers and kinds of a quantized model count
  *   choose.c    types within a size
  *   trial.c     quantizing and measuring
  *   single.c    single types beside it
