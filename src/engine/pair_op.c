@@ -213,12 +213,6 @@ int by_pair_ops_add(struct by_session *session, OrtSessionOptions *built, struct
     if (!op)
         return -1;
     *op = (struct pair_op){describe_pair(ort), ort};
-    if (by_ort_status(ort, ort->api->CreateCustomOpDomain(BY_PAIR_DOMAIN, &session->own_ops),
-                      "create operators", err) ||
-        by_ort_status(ort, ort->api->CustomOpDomain_Add(session->own_ops, &op->op),
-                      "create operators", err))
-        return -1;
-    session->brings = by_opening_add(session->brings, ort->api, BY_PAIR_DOMAIN);
-    return by_ort_status(ort, ort->api->AddCustomOpDomain(built, session->own_ops),
-                         "register operators", err);
+    const OrtCustomOp *const ops[] = {&op->op};
+    return by_session_add_ops(session, built, BY_PAIR_DOMAIN, ops, 1, err);
 }

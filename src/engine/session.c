@@ -63,8 +63,8 @@ void by_session_close(struct by_session *session)
         const OrtApi *api = session->ort->api;
         if (session->handle)
             api->ReleaseSession(session->handle);
-        if (session->own_ops)
-            api->ReleaseCustomOpDomain(session->own_ops);
+        for (size_t i = 0; i < BY_OWN_DOMAINS && session->own_ops[i]; i++)
+            api->ReleaseCustomOpDomain(session->own_ops[i]);
         if (session->run_options)
             api->ReleaseRunOptions(session->run_options);
         if (session->memory)
@@ -131,6 +131,22 @@ static int create(struct by_session *session, const struct source *source,
     if (by_ort_status(ort, status, "open the model", err) == 0)
         return 0;
     return source->path ? by_err_file(err, source->path) : -1;
+}
+
+int by_session_add_ops(struct by_session *session, OrtSessionOptions *built, const char *domain,
+                       const OrtCustomOp *const *ops, size_t count, struct baryon_error *err)
+{
+    const struct by_ort *ort = session->ort;
+    OrtCustomOpDomain **own = session->own_ops;
+    while (*own)
+        own++;
+    if (by_ort_status(ort, ort->api->CreateCustomOpDomain(domain, own), "create operators", err))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (by_ort_status(ort, ort->api->CustomOpDomain_Add(*own, ops[i]), "create operators", err))
+            return -1;
+    session->brings = by_opening_add(session->brings, ort->api, domain);
+    return by_ort_status(ort, ort->api->AddCustomOpDomain(built, *own), "register operators", err);
 }
 
 /* What may have been lacking. */

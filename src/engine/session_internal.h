@@ -16,6 +16,8 @@ struct by_ports {
     struct by_map by_name; /* name -> struct by_port */
 };
 
+#define BY_OWN_DOMAINS 2 /* pairs; taps */
+
 struct by_session {
     const struct by_ort *ort;
     OrtSession *handle;
@@ -25,12 +27,16 @@ struct by_session {
     struct by_arena arena;      /* names and dimensions of ports */
     struct by_ports inputs, optional_inputs, outputs;
     atomic_bool cancelled;
-    struct by_log log;          /* a copy; ONNX Runtime keeps a pointer to it */
-    OrtCustomOpDomain *own_ops; /* operators of ours, or NULL; goes after the handle */
-    uint64_t brings;            /* operators, for by_opening_begin() */
+    struct by_log log;                          /* a copy; ONNX Runtime keeps a pointer to it */
+    OrtCustomOpDomain *own_ops[BY_OWN_DOMAINS]; /* of ours; NULL at the end; go after the handle */
+    uint64_t brings;                            /* operators, for by_opening_begin() */
 };
 
 /* --- session.c --- */
+
+/* A domain of operators of ours, which live as long as the session. */
+int by_session_add_ops(struct by_session *session, OrtSessionOptions *built, const char *domain,
+                       const OrtCustomOp *const *ops, size_t count, struct baryon_error *err);
 
 /* Has a last word on how the model is opened. */
 typedef int by_session_extend_fn(void *context, struct by_session *session,

@@ -489,18 +489,9 @@ static void fill_ops(struct by_tapped *tapped)
 int by_tap_ops_add(struct by_tapped *tapped, struct by_session *session, OrtSessionOptions *built,
                    struct baryon_error *err)
 {
-    const struct by_ort *ort = tapped->ort = session->ort;
+    tapped->ort = session->ort;
     const OrtCustomOp *const ops[] = {&tapped->through.op, &tapped->several.op, &tapped->beside.op,
                                       &tapped->done.op};
     fill_ops(tapped);
-    if (by_ort_status(ort, ort->api->CreateCustomOpDomain(BY_TAP_DOMAIN, &session->own_ops),
-                      "create operators", err))
-        return -1;
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (by_ort_status(ort, ort->api->CustomOpDomain_Add(session->own_ops, ops[i]),
-                          "create operators", err))
-            return -1;
-    session->brings = by_opening_add(session->brings, ort->api, BY_TAP_DOMAIN);
-    return by_ort_status(ort, ort->api->AddCustomOpDomain(built, session->own_ops),
-                         "register operators", err);
+    return by_session_add_ops(session, built, BY_TAP_DOMAIN, ops, sizeof ops / sizeof *ops, err);
 }
