@@ -255,7 +255,8 @@ static int make_input(struct opening *opening, size_t source, struct baryon_valu
         by_fail(err, BARYON_ERR_UNSUPPORTED, "constants of more than %d dimensions", BY_RANK_MAX);
         return by_err_tensor(err, tensor);
     }
-    memcpy(constant->array.dims, tensor->dims.at, tensor->dims.count * sizeof *tensor->dims.at);
+    for (size_t i = 0; i < tensor->dims.count; i++)
+        constant->array.dims[i] = tensor->dims.at[i];
     return value->use_count || value->pinned ? 0 : by_graph_remove_initializer(value, err);
 }
 

@@ -8,7 +8,7 @@ int by_decisions_open(struct by_decisions *d, struct by_quantization *q,
     *d = (struct by_decisions){.q = q, .judge = judge, .ladder = ladder};
     by_arena_init(&d->arena, 0);
     d->work = BY_ARENA_NEW(&d->arena, struct by_decide_work, err);
-    if (!d->work)
+    if (!d->work || by_judge_require_floats(judge, err) < 0)
         return -1;
     if (options)
         d->work->options = *options;

@@ -47,7 +47,8 @@ int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
         return -1;
     if (!by_judge_count(*judge))
         return by_fail(err, BARYON_ERR_INPUT, "no sample is left to measure on, all were skipped");
-    if (run_references(*judge, options->calibrate.session.threads, err) < 0)
+    if (run_references(*judge, options->calibrate.session.threads, err) < 0 ||
+        by_judge_require_floats(*judge, err) < 0)
         return -1;
     if (by_judge_before(*judge))
         options->calibrate.input.count = (size_t)by_judge_before(*judge);

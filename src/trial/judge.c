@@ -599,6 +599,18 @@ int by_judge_references(struct by_judge *judge, struct by_pool *pool, struct bar
     return 0;
 }
 
+int by_judge_require_floats(const struct by_judge *judge, struct baryon_error *err)
+{
+    const struct kept *kept = &judge->kept[judge->first];
+    if (!by_judge_count(judge))
+        return 0;
+    for (size_t i = 0; i < kept->wanted_count; i++)
+        if (is_float_elem(kept->wanted[i].array.elem))
+            return 0;
+    return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                   "no output of the model has a float type, so nothing can be measured");
+}
+
 struct judging {
     const struct by_judge *judge;
     struct by_session *session;

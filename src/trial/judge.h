@@ -100,6 +100,8 @@ int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct b
 /* All samples that judge, side by side: the reference, whose memory is given back then, and a
  * model; each has room for by_judge_count() judgements. */
 int by_judge_references(struct by_judge *judge, struct by_pool *pool, struct baryon_error *err);
+/* Refuses a reference that has run and has no output of floats: no measure can compare it. */
+int by_judge_require_floats(const struct by_judge *judge, struct baryon_error *err);
 int by_judge_model(const struct by_judge *judge, struct baryon_model *model, struct by_pool *pool,
                    struct by_judgement *each, struct baryon_error *err);
 /* What several samples say together, dB. */
