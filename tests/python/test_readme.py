@@ -10,15 +10,18 @@ import tempfile
 
 from world import BUILD, ROOT, Score
 
+import llm_files
 import onnx
 
 SOURCE = ROOT / "build/zoo/models/ppocr_cls.onnx"
+BLOCKS = {"onnx": "sh", "llm": "sh", "python": "python", "c": "c"}
 
 
 def blocks():
     text = (ROOT / "README.md").read_text("utf-8")
     sections = [text.split(f"## {title}\n")[1].split("\n## ")[0] for title in ("Quick start", "From Python and C")]
-    return dict(re.findall(r"```(\w+)\n(.*?)```", "".join(sections), re.S))
+    found = re.findall(r"```(\w+)\n(.*?)```", "".join(sections), re.S)
+    return dict(zip(BLOCKS, (text for _, text in found), strict=True)), [kind for kind, _ in found]
 
 
 def search_block():
@@ -38,6 +41,14 @@ def fill(folder):
         shutil.copy(path, folder / "pictures")
 
 
+def fill_language_model():
+    """A tiny one, in whole blocks of GGUF, and texts of many windows."""
+    llm_files.byte_decoder("model", 2**-20, hidden=256, inner=256)
+    lines = "".join(f"Line {number} of a text about numbers.\n" for number in range(400)).encode()
+    llm_files.write("texts/a.txt", lines)
+    llm_files.write("other-texts/b.txt", lines[::-1])
+
+
 def run(score, name, command, wanted, **more):
     done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
     score.check(done.returncode == 0 and wanted in done.stdout, f"{name}: {done.returncode} {done.stdout[-400:]} {done.stderr[-800:]}")
@@ -48,8 +59,8 @@ def main():
     if not SOURCE.exists():
         print("skipped: tests/zoo/fetch.sh gets the model")
         return 0
-    found = blocks()
-    score.check(list(found) == ["sh", "python", "c"], f"blocks: {list(found)}")
+    found, kinds = blocks()
+    score.check(kinds == list(BLOCKS.values()), f"blocks: {kinds}")
     for name, text in found.items():
         lines = [line for line in text.splitlines() if line.strip()]
         score.check(len(lines) <= 20, f"{name}: {len(lines)} lines")
@@ -58,7 +69,10 @@ def main():
         fill(folder)
         os.chdir(folder)
         path = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"}
-        run(score, "sh", ["bash", "-e", "-c", found["sh"]], "Mean cos similarity", env=path)
+        run(score, "onnx", ["bash", "-e", "-c", found["onnx"]], "Mean cos similarity", env=path)
+        fill_language_model()
+        run(score, "llm", ["bash", "-e", "-c", found["llm"]], "KL divergence", env=path)
+        score.check(pathlib.Path("model-q4_k.gguf").exists(), "llm: the GGUF file")
         for made in ("int8.onnx", "a8w8.onnx"):
             pathlib.Path(made).unlink(missing_ok=True)
         run(score, "python", [sys.executable, "-c", found["python"]], "(1, 3, 48, 192)")
