@@ -267,7 +267,8 @@ static int share_shard(struct by_safetensors_writer *writer)
     for (size_t i = 0; i < writer->shards.shard_count; i++) {
         struct shard_state *state = &writer->states[i];
         const uint64_t put = writer->shards.shards[i].bytes - state->left;
-        if (!state->writer || state->done || put - state->pushed < PUSH_STEP)
+        /* Of one that is done the writer belongs to the task that ends it. */
+        if (state->done || !state->writer || put - state->pushed < PUSH_STEP)
             continue;
         state->pushed = put;
         return by_writer_share(state->writer);
