@@ -261,7 +261,9 @@ static int run_model_samples(struct job *job, struct baryon_error *err)
 static int show_some(struct job *job, struct baryon_error *err)
 {
     struct by_shown_place chosen[BY_SHOWN_MOST];
-    const size_t count = by_shown_choose(job->sqnr.at, job->sqnr.count, chosen);
+    size_t count;
+    if (by_shown_choose(job->sqnr.at, job->sqnr.count, chosen, &count, err) < 0)
+        return -1;
     for (size_t i = 0; i < count; i++) {
         const struct by_array *arrays;
         struct by_shown shown = {.index = chosen[i].place,

@@ -46,19 +46,21 @@ static size_t choose_sorted(const struct ranked *sorted, size_t count,
     return wanted;
 }
 
-size_t by_shown_choose(const double *sqnr, size_t count,
-                       struct by_shown_place places[BY_SHOWN_MOST])
+int by_shown_choose(const double *sqnr, size_t count, struct by_shown_place places[BY_SHOWN_MOST],
+                    size_t *chosen, struct baryon_error *err)
 {
-    struct ranked *sorted = by_alloc(count + 1, sizeof *sorted, NULL);
+    struct ranked *sorted = by_alloc(count + 1, sizeof *sorted, err);
     size_t known = 0;
-    for (size_t i = 0; sorted && i < count; i++)
+    if (!sorted)
+        return -1;
+    for (size_t i = 0; i < count; i++)
         if (!isnan(sqnr[i]))
             sorted[known++] = (struct ranked){sqnr[i], i};
     if (known)
         qsort(sorted, known, sizeof *sorted, by_sqnr);
-    const size_t chosen = known ? choose_sorted(sorted, known, places) : 0;
+    *chosen = known ? choose_sorted(sorted, known, places) : 0;
     by_free(sorted);
-    return chosen;
+    return 0;
 }
 
 /* --- SQNR --- */

@@ -34,10 +34,9 @@ struct by_shown_place {
     const char *rank;
 };
 
-/* Which of so many samples are shown, the worst first; a sample that is NaN is not. Returns how
- * many. */
-size_t by_shown_choose(const double *sqnr, size_t count,
-                       struct by_shown_place places[BY_SHOWN_MOST]);
+/* Which of so many samples are shown, the worst first; a sample that is NaN is not. */
+int by_shown_choose(const double *sqnr, size_t count, struct by_shown_place places[BY_SHOWN_MOST],
+                    size_t *chosen, struct baryon_error *err);
 
 /* SQNR of one output of one sample, dB; NaN: not of a float type, or all 0. */
 int by_shown_sqnr(const struct by_array *want, const struct by_array *got, double *sqnr,

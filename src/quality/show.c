@@ -60,8 +60,8 @@ int by_quality_show(struct by_quality_job *job, struct baryon_error *err)
         return -1;
     for (size_t i = 0; i < job->run_count; i++)
         sqnr[i] = sqnr_of_sample(job, i);
-    const size_t count = by_shown_choose(sqnr, job->run_count, chosen);
-    int status = 0;
+    size_t count = 0;
+    int status = by_shown_choose(sqnr, job->run_count, chosen, &count, err);
     for (size_t i = 0; i < count && status == 0; i++)
         status = show_sample(job, &chosen[i], sqnr[chosen[i].place], err);
     by_free(sqnr);

@@ -24,11 +24,20 @@ static int make_files(void **state)
     return 0;
 }
 
+/* Sums that were made from a seed are no Gram matrix, which is found after all have been read. */
+static int read_sums(const struct by_stats *stats)
+{
+    float gram[81];
+    return by_stats_gram(&stats->layers[0], 0, NULL, NULL, gram, &err) == 0 ||
+                   err.code == BARYON_ERR_INPUT
+               ? 0
+               : -1;
+}
+
 /* All that is done with files, and with what lies in them. */
 static int work(void)
 {
     struct by_stats *stats = NULL, *other = NULL;
-    float gram[81];
     struct by_str bytes;
     by_str_init(&bytes);
     int failed = by_stats_load(&stats, "a", &err) || by_stats_load(&other, "c", &err) ||
@@ -37,7 +46,7 @@ static int work(void)
     other = NULL;
     failed = failed || by_stats_load(&other, "b", &err) ||
              by_stats_recall(&other->layers[0], 0, 1, &err) || by_stats_merge(stats, other, &err) ||
-             by_stats_gram(&stats->layers[0], 0, NULL, NULL, gram, &err);
+             read_sums(stats);
     failed = failed || by_stats_save(stats, "out", BY_WRITER_NO_SYNC, &err) ||
              by_stats_save_bytes(stats, &bytes, &err);
     by_str_release(&bytes);

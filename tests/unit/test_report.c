@@ -116,6 +116,13 @@ static void what_lies_outside_is_counted(void **state)
 
 /* --- Samples --- */
 
+static size_t shown_of(const double *sqnr, size_t count, struct by_shown_place *places)
+{
+    size_t chosen;
+    assert_int_equal(by_shown_choose(sqnr, count, places, &chosen, &err), 0);
+    return chosen;
+}
+
 static void the_worst_the_median_and_the_best_are_shown(void **state)
 {
     double sqnr[11];
@@ -123,7 +130,7 @@ static void the_worst_the_median_and_the_best_are_shown(void **state)
     (void)state;
     for (size_t i = 0; i < 11; i++)
         sqnr[i] = (double)((i * 4) % 11); /* all of 0 to 10 */
-    assert_int_equal(by_shown_choose(sqnr, 11, places), BY_SHOWN_MOST);
+    assert_int_equal(shown_of(sqnr, 11, places), BY_SHOWN_MOST);
     assert_true(sqnr[places[0].place] == 0);
     assert_string_equal(places[0].rank, "worst");
     assert_true(sqnr[places[3].place] == 5);
@@ -143,14 +150,14 @@ static void each_sample_is_shown_once(void **state)
     for (size_t i = 0; i < 64; i++)
         sqnr[i] = i == 3 ? (double)NAN : 7;
     for (size_t count = 1; count < 64; count++) {
-        const size_t shown = by_shown_choose(sqnr, count, places);
+        const size_t shown = shown_of(sqnr, count, places);
         const size_t known = count > 3 ? count - 1 : count;
         assert_int_equal(shown, known < BY_SHOWN_MOST ? known : BY_SHOWN_MOST);
         for (size_t i = 1; i < shown; i++)
             assert_true(places[i].place > places[i - 1].place && places[i].place != 3);
     }
     sqnr[0] = (double)NAN;
-    assert_int_equal(by_shown_choose(sqnr, 1, places), 0);
+    assert_int_equal(shown_of(sqnr, 1, places), 0);
 }
 
 /* --- Pictures --- */
