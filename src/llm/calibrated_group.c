@@ -193,7 +193,10 @@ static int solve_group(struct by_llm_streams *streams, const struct by_llm_shari
             .target = target,
         };
     }
-    int status = group.count ? by_llm_group_open(&group, pool, err) : 0;
+    int status = group.count && (by_llm_group_open(&group, pool, err) ||
+                                 by_llm_group_form(&group, pool, err))
+                     ? -1
+                     : 0;
     for (size_t i = 0; i < group.count && !status; i++) {
         const struct rounding rounding = {places[i], &group, i, streams->rounded.loaded.spill,
                                           pool};

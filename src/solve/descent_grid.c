@@ -164,6 +164,7 @@ static int32_t pick_of_table(const struct by_descent *p, float level)
 
 int32_t by_descent_pick(const struct by_descent *p, size_t at, float value)
 {
+    value -= by_descent_offset(p, at);
     if (p->grid && p->grid->table) {
         const float level = value / p->scales[at];
         return pick_of_table(p, isnan(level) ? 0 : level);

@@ -160,8 +160,10 @@ static void test_table(void **state)
     by_descent_nearest(&problem, integers);
     assert_int_equal(by_descent_distance(&problem, integers, nearest, &err), 0);
     for (int order = 0; order < 2; order++) {
-        problem.in_order = order;
-        assert_int_equal(by_gptq_run(&problem, NULL, integers, &err), 0);
+        struct by_gptq_factor *factor;
+        assert_int_equal(by_gptq_factor_open(&factor, problem.gram, COLUMNS, order, NULL, &err), 0);
+        assert_int_equal(by_gptq_round(&problem, factor, NULL, integers, &err), 0);
+        by_gptq_factor_close(factor);
         assert_int_equal(by_descent_distance(&problem, integers, found, &err), 0);
         for (size_t k = 0; k < OUTS; k++)
             sums[order] += found[k];

@@ -69,7 +69,8 @@ static struct by_ggml_solve problem_of(const char *name, bool with_cross)
                                   .weights = weights,
                                   .gram = gram,
                                   .cross = with_cross ? cross : NULL,
-                                  .rounds = -1};
+                                  .sweeps = 12,
+                                  .rounds = 2};
 }
 
 static void solve(const struct by_ggml_solve *problem, struct by_pool *pool, uint8_t *out)
@@ -141,7 +142,7 @@ static void start(void **state)
         importance[i] = gram[i * COLUMNS + i];
     for (size_t n = 0; n < NAMES; n++) {
         struct by_ggml_solve problem = problem_of(names[n], false);
-        problem.start_only = true;
+        problem.sweeps = problem.rounds = 0;
         solve(&problem, NULL, blocks);
         assert_int_equal(
             by_ggml_encode(problem.type, weights, ROWS, COLUMNS, importance, others, &err), 0);

@@ -47,9 +47,11 @@ static int round_rows_of(struct by_bits_search *s, const struct by_llm_group *gr
     return status ? -1 : 0;
 }
 
-static int keep_rounded(struct by_bits_search *s, const struct by_llm_group *group,
+static int keep_rounded(struct by_bits_search *s, struct by_llm_group *group,
                         const struct by_llm_sharing *own, struct baryon_error *err)
 {
+    if (by_llm_group_form(group, s->pool, err))
+        return -1;
     for (size_t i = 0; i < own->count; i++) {
         const struct by_llm_item *items = s->types[s->probe_type].plan.items;
         const size_t linear = s->linear_of[own->places[i].item - items];

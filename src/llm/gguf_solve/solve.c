@@ -114,7 +114,8 @@ static int judge(struct by_gguf_piece *piece, const uint8_t *blocks, double *err
     return 0;
 }
 
-static int descend_levels(struct by_gguf_piece *piece, struct baryon_error *err)
+static int solve_levels(struct by_gguf_piece *piece, const struct by_gptq_factor *factor,
+                        struct baryon_error *err)
 {
     const struct by_gguf_solving *s = piece->solving;
     const struct by_ggml_solve *p = s->problem;
@@ -130,10 +131,12 @@ static int descend_levels(struct by_gguf_piece *piece, struct baryon_error *err)
                                        .group = s->form->group,
                                        .low = s->form->least - s->form->zero,
                                        .high = s->form->most - s->form->zero,
-                                       .sweeps = p->sweeps ? p->sweeps : BY_GGML_SOLVE_SWEEPS,
+                                       .sweeps = p->sweeps,
                                        .free = true,
                                        .grid = &grid};
-    return by_descent_run(&problem, NULL, piece->integers, NULL, err);
+    if (factor && by_gptq_round(&problem, factor, NULL, piece->integers, err))
+        return -1;
+    return p->sweeps ? by_descent_run(&problem, NULL, piece->integers, NULL, err) : 0;
 }
 
 /* Rows of the trial that are better become those of blocks; of the others, blocks are the ones to
@@ -162,7 +165,7 @@ static int solve_piece(struct by_gguf_piece *piece, uint8_t *blocks, double *bes
 {
     const struct by_gguf_solving *s = piece->solving;
     const struct by_ggml_solve *p = s->problem;
-    const int rounds = s->form->power_of_two ? 0 : p->rounds < 0 ? BY_GGML_SOLVE_ROUNDS : p->rounds;
+    const unsigned rounds = s->form->power_of_two ? 0 : p->rounds;
     find_cross(piece);
     if (by_ggml_encode(p->type, piece->weights, piece->rows, p->columns, s->importance, blocks,
                        err))
@@ -174,12 +177,11 @@ static int solve_piece(struct by_gguf_piece *piece, uint8_t *blocks, double *bes
     if (judge(piece, blocks, piece->before, err))
         return -1;
     memcpy(best, piece->before, piece->rows * sizeof *best);
-    if (p->start_only)
-        return 0;
-    if (descend_levels(piece, err) || settle(piece, blocks, best, err))
+    if ((p->factor || p->sweeps) &&
+        (solve_levels(piece, p->factor, err) || settle(piece, blocks, best, err)))
         return -1;
-    for (int i = 0; i < rounds; i++)
-        if (by_gguf_solve_scales(piece, err) || descend_levels(piece, err) ||
+    for (unsigned i = 0; i < rounds; i++)
+        if (by_gguf_solve_scales(piece, err) || solve_levels(piece, NULL, err) ||
             settle(piece, blocks, best, err))
             return -1;
     return 0;

@@ -7,19 +7,17 @@
  *     q' gram q - 2 cross' q   (+ what does not depend on q)
  *
  * of what the row's blocks decode to. They start as by_ggml_encode() makes them, with the diagonal
- * of gram as importance (MXFP4 with other powers of two where these are better). Then levels, the
- * codes of scales and minima, and the float16 scales of the blocks are solved one after the other,
- * each over all blocks of the row at once, as they are stored: rounding to the stored form is part
- * of the problem and not done afterwards.
+ * of gram as importance (MXFP4 with other powers of two where these are better). With these scales
+ * and minima GPTQ chooses levels anew. Then levels, the codes of scales and minima, and the float16
+ * scales of the blocks are solved one after the other, each over all blocks of the row at once, as
+ * they are stored: rounding to the stored form is part of the problem and not done afterwards.
  */
 #ifndef BY_LLM_GGUF_SOLVE_H
 #define BY_LLM_GGUF_SOLVE_H
 
 #include "base/par.h"
 #include "llm/ggml/types.h"
-
-#define BY_GGML_SOLVE_SWEEPS 12
-#define BY_GGML_SOLVE_ROUNDS 2
+#include "solve/gptq.h"
 
 /* The caller damps gram, and shrinks it where samples are few; cross is of the damped one then.
  * Any gram is fine, singular ones and those with columns of zeros too. */
@@ -30,10 +28,10 @@ struct by_ggml_solve {
     const float *gram;               /* [columns][columns], both triangles */
     const float *cross;              /* [rows][columns]; NULL: gram times weights */
     const float *importance;         /* [columns], of the start; NULL: the diagonal of gram */
-    bool start_only;                 /* blocks stay as they start */
-    unsigned sweeps;                 /* over the levels, at most; 0: BY_GGML_SOLVE_SWEEPS */
-    int rounds; /* of solving scales, each with levels after it; 0: levels alone; below 0:
-                   BY_GGML_SOLVE_ROUNDS */
+    const struct by_gptq_factor
+        *factor;     /* of gram: levels are those of GPTQ first; NULL: nearest */
+    unsigned sweeps; /* of descent over the levels, at most */
+    unsigned rounds; /* of solving scales, each with sweeps after it */
 };
 
 /* Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS and MXFP4. */

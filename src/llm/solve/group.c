@@ -16,7 +16,7 @@ static const double shrinks[] = {0, 0.05, 0.15, 0.3, 0.5};
 static bool aims_at_weights(const struct by_llm_group *group, const float *drift)
 {
     const struct by_llm_method_options *own = &group->solver->options;
-    return group->solver->method->feeds_back && !own->sweeps && !own->fits &&
+    return own->start == BY_LLM_START_GPTQ && !own->sweeps && !own->fits &&
            (!drift || own->cross == 0);
 }
 
@@ -89,7 +89,8 @@ static int solve_sample(struct sample *sample, const struct by_llm_group *group,
                                            sample->weights,
                                            regular->gram,
                                            aims ? NULL : sample->products,
-                                           regular->importance};
+                                           regular->importance,
+                                           regular->factor};
     /* The aim is that of the weights: drift was not gathered by shares of windows. */
     return (!aims && by_llm_cross(regular, NULL, 0, sample->weights, sample->rows, pool,
                                   sample->products, err)) ||
@@ -101,18 +102,22 @@ static int solve_sample(struct sample *sample, const struct by_llm_group *group,
 
 /* --- How much to shrink --- */
 
+static const float *judging(const struct by_llm_inputs *inputs)
+{
+    return inputs->held ? inputs->held : inputs->gram;
+}
+
 /* Errors of all linears with one candidate: their sum, and each. */
 static int try_shrink(const struct by_llm_group *group, double shrink, struct sample *samples,
                       struct by_pool *pool, double *errors, double *sum, struct baryon_error *err)
 {
-    const struct by_llm_inputs *inputs = group->inputs;
-    const float *learned = inputs->held ? inputs->others : inputs->gram;
-    const float *judged = inputs->held ? inputs->held : inputs->gram;
+    const float *judged = judging(group->inputs);
     const struct by_blas *blas;
+    struct by_llm_method_options options = group->solver->options;
     struct by_llm_regular regular = {0};
-    int status =
-        by_blas_open(&blas, err) || by_llm_regularize(&regular, learned, inputs->columns, shrink,
-                                                      group->solver->options.damping, err);
+    options.shrink = shrink;
+    int status = by_blas_open(&blas, err) ||
+                 by_llm_regularize(&regular, group->inputs, true, &options, pool, err);
     *sum = 0;
     for (size_t i = 0; i < group->count && !status; i++) {
         status = solve_sample(&samples[i], group, &regular, pool, err) ||
@@ -126,7 +131,7 @@ static int try_shrink(const struct by_llm_group *group, double shrink, struct sa
 static int try_nearest(const struct by_llm_group *group, struct sample *samples,
                        struct by_pool *pool, struct baryon_error *err)
 {
-    const float *judged = group->inputs->held ? group->inputs->held : group->inputs->gram;
+    const float *judged = judging(group->inputs);
     const struct by_blas *blas;
     if (by_blas_open(&blas, err))
         return -1;
@@ -185,30 +190,32 @@ static int measure(struct by_llm_group *group, struct by_pool *pool, struct bary
 int by_llm_group_open(struct by_llm_group *group, struct by_pool *pool, struct baryon_error *err)
 {
     group->regular = (struct by_llm_regular){0};
-    return measure(group, pool, err) ||
-                   by_llm_regularize(&group->regular, group->inputs->gram, group->inputs->columns,
-                                     group->shrink, group->solver->options.damping, err)
-               ? -1
-               : 0;
+    return measure(group, pool, err);
 }
 
-size_t by_llm_rows_at_once(const struct by_llm_solver *solver, size_t rows, size_t columns)
+int by_llm_group_form(struct by_llm_group *group, struct by_pool *pool, struct baryon_error *err)
+{
+    struct by_llm_method_options options = group->solver->options;
+    options.shrink = group->shrink;
+    return by_llm_regularize(&group->regular, group->inputs, false, &options, pool, err);
+}
+
+size_t by_llm_rows_at_once(size_t rows, size_t columns)
 {
     const size_t some = CHUNK_VALUES / columns / BY_LLM_ROWS_AT_ONCE * BY_LLM_ROWS_AT_ONCE;
-    if (solver->method->feeds_back || some >= rows)
+    if (some >= rows)
         return rows;
     return some ? some : BY_LLM_ROWS_AT_ONCE;
 }
 
 size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear)
 {
-    return by_llm_rows_at_once(group->solver, group->linears[linear].rows, group->inputs->columns);
+    return by_llm_rows_at_once(group->linears[linear].rows, group->inputs->columns);
 }
 
-uint64_t by_llm_solving_bytes(const struct by_llm_solver *solver, size_t rows, size_t columns)
+uint64_t by_llm_solving_bytes(size_t rows, size_t columns)
 {
-    const uint64_t values = (uint64_t)by_llm_rows_at_once(solver, rows, columns) * columns;
-    return 16 * values + (solver->method->feeds_back ? sizeof(float) * columns * columns : 0);
+    return 16 * (uint64_t)by_llm_rows_at_once(rows, columns) * columns;
 }
 
 int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t first, size_t count,
@@ -219,8 +226,13 @@ int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t f
     const float *weights = own->weights + first * columns;
     const bool aims = aims_at_weights(group, group->inputs->drift);
     float *cross = aims ? NULL : by_alloc(count * columns, sizeof *cross, err);
-    const struct by_llm_problem problem = {
-        count, columns, weights, group->regular.gram, cross, group->regular.importance};
+    const struct by_llm_problem problem = {count,
+                                           columns,
+                                           weights,
+                                           group->regular.gram,
+                                           cross,
+                                           group->regular.importance,
+                                           group->regular.factor};
     const int status = (!aims && (!cross || by_llm_cross(&group->regular, group->inputs->drift,
                                                          group->solver->options.cross, weights,
                                                          count, pool, cross, err))) ||

@@ -68,7 +68,7 @@ static void gather_tile(const struct gathering *g, struct tile tile)
 {
     struct by_llm_inputs *inputs = g->inputs;
     if (tile.row <= tile.column && inputs->held) {
-        add_tile(g, tile, 0, g->held, false, inputs->others);
+        add_tile(g, tile, 0, g->held, false, inputs->gram);
         add_tile(g, tile, g->held, g->count, false, inputs->held);
     } else if (tile.row <= tile.column) {
         add_tile(g, tile, 0, g->count, false, inputs->gram);
@@ -108,21 +108,21 @@ static void finish_gram(float *gram, size_t columns, uint64_t tokens)
                     gram[j * columns + i] = gram[i * columns + j];
 }
 
-static void join_held(struct by_llm_inputs *inputs)
+float by_llm_held_share(const struct by_llm_inputs *inputs)
 {
-    const size_t count = inputs->columns * inputs->columns;
-    for (size_t i = 0; i < count; i++)
-        inputs->gram[i] = inputs->others[i] + inputs->held[i];
-    finish_gram(inputs->others, inputs->columns, inputs->tokens - inputs->held_tokens);
-    finish_gram(inputs->held, inputs->columns, inputs->held_tokens);
+    return inputs->held ? (float)inputs->held_tokens / (float)inputs->tokens : 0;
 }
 
 static void finish_drift(struct by_llm_inputs *inputs)
 {
     const size_t count = inputs->columns * inputs->columns;
     const float share = inputs->tokens ? 1 / (float)inputs->tokens : 0;
-    for (size_t i = 0; i < count; i++)
-        inputs->drift[i] = inputs->drift[i] * share - inputs->gram[i];
+    const float held = by_llm_held_share(inputs);
+    for (size_t i = 0; i < count; i++) {
+        inputs->drift[i] = inputs->drift[i] * share - inputs->gram[i] * (1 - held);
+        if (inputs->held)
+            inputs->drift[i] -= inputs->held[i] * held;
+    }
 }
 
 /* --- Columns --- */
@@ -155,7 +155,8 @@ static int look_at_columns(void *context, size_t begin, size_t end, unsigned wor
 static int check_means(const struct by_llm_inputs *inputs, struct baryon_error *err)
 {
     for (size_t i = 0; i < inputs->columns; i++)
-        if (!isfinite(inputs->means[i]) || !isfinite(inputs->gram[i * inputs->columns + i]))
+        if (!isfinite(inputs->means[i]) || !isfinite(inputs->gram[i * inputs->columns + i]) ||
+            (inputs->held && !isfinite(inputs->held[i * inputs->columns + i])))
             return by_fail(err, BARYON_ERR_INPUT,
                            "input %zu has values that are NaN, infinite or too large", i);
     return 0;
@@ -171,12 +172,11 @@ static int open_inputs(struct by_llm_inputs *inputs, bool held, bool drift,
         return by_err_nomem(err, SIZE_MAX);
     inputs->gram = by_alloc_zero(count, sizeof(float), err);
     inputs->held = held ? by_alloc_zero(count, sizeof(float), err) : NULL;
-    inputs->others = held ? by_alloc_zero(count, sizeof(float), err) : NULL;
     inputs->drift = drift ? by_alloc_zero(count, sizeof(float), err) : NULL;
     inputs->peaks = by_alloc_zero(inputs->columns, sizeof(float), err);
     inputs->means = by_alloc_zero(inputs->columns, sizeof(float), err);
-    return inputs->gram && inputs->peaks && inputs->means &&
-                   (!held || (inputs->held && inputs->others)) && (!drift || inputs->drift)
+    return inputs->gram && inputs->peaks && inputs->means && (!held || inputs->held) &&
+                   (!drift || inputs->drift)
                ? 0
                : -1;
 }
@@ -203,9 +203,9 @@ int by_llm_inputs_gather(struct by_llm_inputs *inputs, size_t columns,
         by_par_for(pool, g.side * g.side, 1, gather_tiles, &g, err) ||
         by_par_for(pool, columns, TILE, look_at_columns, &g, err))
         return -1;
+    finish_gram(inputs->gram, columns, inputs->tokens - (split ? inputs->held_tokens : 0));
     if (split)
-        join_held(inputs);
-    finish_gram(inputs->gram, columns, inputs->tokens);
+        finish_gram(inputs->held, columns, inputs->held_tokens);
     if (inputs->drift)
         finish_drift(inputs);
     return check_means(inputs, err);
@@ -215,7 +215,6 @@ void by_llm_inputs_release(struct by_llm_inputs *inputs)
 {
     by_free(inputs->gram);
     by_free(inputs->held);
-    by_free(inputs->others);
     by_free(inputs->drift);
     by_free(inputs->peaks);
     by_free(inputs->means);

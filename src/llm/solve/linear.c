@@ -4,7 +4,6 @@
 #include "array/elem.h"
 #include "llm/scheme/scale.h"
 #include "solve/fit.h"
-#include "solve/gptq.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -195,8 +194,7 @@ static int open_solving(struct solving *s, const struct by_llm_coded *coded,
                                   .low = (int32_t)spec->dtype->low,
                                   .high = (int32_t)spec->dtype->high,
                                   .sweeps = solver->options.sweeps,
-                                  .free = true,
-                                  .in_order = solver->options.in_order};
+                                  .free = true};
     if (has_table(s)) {
         by_llm_scales_open(&s->scales, s->tensor);
         if (list_levels(s, err))
@@ -212,7 +210,8 @@ static int solve(struct solving *s, const struct by_llm_solver *solver, struct b
 {
     const struct by_fit fit = {store_row, s};
     const unsigned fits = has_fixed_scales(s->tensor->spec) ? 0 : solver->options.fits;
-    if (solver->method->feeds_back && by_gptq_run(&s->form, pool, s->integers, err))
+    const struct by_gptq_factor *factor = s->problem->factor;
+    if (factor && by_gptq_round(&s->form, factor, pool, s->integers, err))
         return -1;
     for (unsigned i = 0; i <= fits; i++) {
         if (i && by_fit_run(&s->form, s->integers, &fit, pool, s->effective, err))

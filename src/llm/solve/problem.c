@@ -4,33 +4,62 @@
 #include "base/blas.h"
 
 #include <math.h>
+#include <string.h>
 
 #define ROWS 64 /* of a piece */
 
-int by_llm_regularize(struct by_llm_regular *regular, const float *means, size_t columns,
-                      double shrink, double damping, struct baryon_error *err)
+/* Means over the tokens that count. */
+static void fill_gram(const struct by_llm_inputs *inputs, bool without_held, float *gram)
 {
+    const size_t count = inputs->columns * inputs->columns;
+    const float share = without_held ? 0 : by_llm_held_share(inputs);
+    if (!inputs->held || without_held) {
+        memcpy(gram, inputs->gram, count * sizeof *gram);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        gram[i] = inputs->gram[i] * (1 - share) + inputs->held[i] * share;
+}
+
+/* Divided by the mean diagonal, shrunk and damped. */
+static void regularize_gram(struct by_llm_regular *regular,
+                            const struct by_llm_method_options *options)
+{
+    const size_t columns = regular->columns;
     double mean = 0;
+    for (size_t i = 0; i < columns; i++)
+        mean += (double)regular->gram[i * columns + i] / (double)columns;
+    regular->unit = mean > 0 && isfinite(1 / mean) ? (float)(1 / mean) : 1;
+    const float across = regular->unit * (float)(1 - options->shrink);
+    for (size_t i = 0; i < columns; i++) {
+        const float own = regular->gram[i * columns + i] * regular->unit + (float)options->damping;
+        for (size_t j = 0; j < columns; j++)
+            regular->gram[i * columns + j] *= across;
+        regular->gram[i * columns + i] = regular->importance[i] = own;
+    }
+}
+
+int by_llm_regularize(struct by_llm_regular *regular, const struct by_llm_inputs *inputs,
+                      bool without_held, const struct by_llm_method_options *options,
+                      struct by_pool *pool, struct baryon_error *err)
+{
+    const size_t columns = inputs->columns;
     *regular = (struct by_llm_regular){.columns = columns};
     regular->gram = by_alloc(columns * columns, sizeof(float), err);
     regular->importance = by_alloc(columns, sizeof(float), err);
     if (!regular->gram || !regular->importance)
         return -1;
-    for (size_t i = 0; i < columns; i++)
-        mean += (double)means[i * columns + i] / (double)columns;
-    regular->factor = mean > 0 && isfinite(1 / mean) ? (float)(1 / mean) : 1;
-    const float across = regular->factor * (float)(1 - shrink);
-    for (size_t i = 0; i < columns; i++) {
-        for (size_t j = 0; j < columns; j++)
-            regular->gram[i * columns + j] = means[i * columns + j] * across;
-        const float own = means[i * columns + i] * regular->factor + (float)damping;
-        regular->gram[i * columns + i] = regular->importance[i] = own;
-    }
-    return 0;
+    fill_gram(inputs, without_held, regular->gram);
+    regularize_gram(regular, options);
+    return options->start == BY_LLM_START_GPTQ
+               ? by_gptq_factor_open(&regular->factor, regular->gram, columns, options->in_order,
+                                     pool, err)
+               : 0;
 }
 
 void by_llm_regular_release(struct by_llm_regular *regular)
 {
+    by_gptq_factor_close(regular->factor);
     by_free(regular->gram);
     by_free(regular->importance);
     *regular = (struct by_llm_regular){0};
@@ -57,7 +86,7 @@ static int cross_rows(void *context, size_t begin, size_t end, unsigned worker,
                    weights, width, c->regular->gram, width, 0, cross, width);
     if (c->drift && c->share != 0)
         c->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, rows, width, width,
-                       c->share * c->regular->factor, weights, width, c->drift, width, 1, cross,
+                       c->share * c->regular->unit, weights, width, c->drift, width, 1, cross,
                        width);
     return 0;
 }

@@ -65,9 +65,9 @@ int by_llm_target_solve(const struct by_llm_target *target, const struct by_llm_
                                         .gram = problem->gram,
                                         .cross = problem->cross,
                                         .importance = problem->importance,
-                                        .start_only = !solver->options.sweeps,
+                                        .factor = problem->factor,
                                         .sweeps = solver->options.sweeps,
-                                        .rounds = (int)solver->options.fits};
+                                        .rounds = solver->options.fits};
     return by_ggml_solve(&solve, pool, coded->codes, NULL, err);
 }
 
