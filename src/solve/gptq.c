@@ -32,6 +32,7 @@ struct by_gptq_factor {
     struct column *order; /* by diagonal, ascending, or from the last column to the first */
     float *rows;          /* [columns][columns] in that order */
     float *diagonal;      /* of the rows */
+    float *turned;        /* [columns][BLOCK]: a column of its block of the factor, as a row */
     bool positive;        /* whether there is one */
     bool damped;          /* beyond what the caller did */
 };
@@ -87,9 +88,14 @@ static int divide_rows(void *context, size_t begin, size_t end, unsigned worker,
     const struct by_gptq_factor *f = context;
     (void)worker;
     (void)err;
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = begin; i < end; i++) {
+        const size_t block = i / BLOCK * BLOCK;
+        float *row = f->rows + i * f->columns;
         for (size_t j = 0; j < i; j++)
-            f->rows[i * f->columns + j] /= f->diagonal[j];
+            row[j] /= f->diagonal[j];
+        for (size_t j = block; j < i; j++)
+            f->turned[j * BLOCK + (i - block)] = row[j];
+    }
     return 0;
 }
 
@@ -123,7 +129,10 @@ int by_gptq_factor_open(struct by_gptq_factor **factor, const float *gram, size_
     f->order = by_alloc(columns, sizeof *f->order, err);
     f->rows = by_alloc(columns * columns, sizeof *f->rows, err);
     f->diagonal = by_alloc(columns, sizeof *f->diagonal, err);
-    return f->order && f->rows && f->diagonal ? find_factor(f, gram, in_order, pool, err) : -1;
+    f->turned = by_alloc(columns * BLOCK, sizeof *f->turned, err);
+    return f->order && f->rows && f->diagonal && f->turned
+               ? find_factor(f, gram, in_order, pool, err)
+               : -1;
 }
 
 void by_gptq_factor_close(struct by_gptq_factor *factor)
@@ -133,6 +142,7 @@ void by_gptq_factor_close(struct by_gptq_factor *factor)
     by_free(factor->order);
     by_free(factor->rows);
     by_free(factor->diagonal);
+    by_free(factor->turned);
     by_free(factor);
 }
 
@@ -140,13 +150,13 @@ void by_gptq_factor_close(struct by_gptq_factor *factor)
 
 struct piece {
     size_t first, outs;
-    float *missing; /* [outs][columns], in the order: cross - gram weights, then taken through l */
+    float *missing; /* [outs][columns], in the order: pull, then taken through l */
     float *wanted;  /* [outs][columns], in the order: what columns still to come should be */
     float *errors;  /* [outs][BLOCK]: weights - values */
 };
 
-/* cross - gram weights in the order: zero where the weights themselves are the best. `wanted` is
- * not needed yet. */
+/* Pull, or cross - gram weights, in the order: zero where the weights themselves are the best.
+ * `wanted` is not needed yet. */
 static void find_missing(const struct gptq *g, const struct piece *piece)
 {
     const struct by_descent *p = g->problem;
@@ -156,14 +166,14 @@ static void find_missing(const struct gptq *g, const struct piece *piece)
     for (uint32_t i = 0; i < BLOCK; i++)
         all[i] = i;
     for (size_t i = 0; i < piece->outs * columns; i++)
-        piece->wanted[i] = -p->cross[piece->first * columns + i];
-    if (g->blas)
+        piece->wanted[i] = -by_descent_aim(p, piece->first * columns + i);
+    if (g->blas && p->cross)
         g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)piece->outs,
                        (int)columns, (int)columns, 1, weights, (int)columns, p->gram, (int)columns,
                        1, piece->wanted, (int)columns);
     for (size_t k = 0; k < piece->outs; k++) {
         float *wanted = piece->wanted + k * columns;
-        if (!g->blas)
+        if (!g->blas && p->cross)
             g->path->add(wanted, columns, p->gram, columns, all, columns, weights + k * columns);
         for (size_t i = 0; i < columns; i++)
             piece->missing[k * columns + i] = -wanted[g->factor->order[i].index];
@@ -173,12 +183,14 @@ static void find_missing(const struct gptq *g, const struct piece *piece)
 /* Takes a block of an output, off which earlier blocks are, through the factor. */
 static void solve_block(const struct gptq *g, size_t begin, size_t end, float *missing)
 {
-    double solved[BLOCK];
+    const uint32_t which = 0;
     for (size_t i = begin; i < end; i++) {
-        const float *row = g->factor->rows + i * g->problem->columns + begin;
-        const double known = g->path->dot(row, solved, i - begin);
-        solved[i - begin] = g->factor->order[i].diagonal > 0 ? (double)missing[i] - known : 0;
-        missing[i] = (float)solved[i - begin];
+        const float *column = g->factor->turned + i * BLOCK + (i - begin);
+        const float factor = -missing[i];
+        if (g->factor->order[i].diagonal > 0)
+            g->path->add(missing + i + 1, end - i - 1, column + 1, BLOCK, &which, 1, &factor);
+        else
+            missing[i] = 0;
     }
 }
 
@@ -200,7 +212,7 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
 {
     const struct by_descent *p = g->problem;
     const size_t columns = p->columns;
-    if (!p->cross) {
+    if (!p->cross && !p->pull) {
         want_weights(g, piece);
         return;
     }

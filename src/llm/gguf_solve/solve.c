@@ -29,30 +29,21 @@ bool by_ggml_solves(const struct by_ggml_type *type)
 
 /* --- A piece --- */
 
-static void multiply(const struct by_gguf_solving *s, size_t rows, const float *values, float beta,
-                     float *products)
-{
-    const int columns = (int)s->problem->columns;
-    s->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)rows, columns,
-                   columns, 1, values, columns, s->problem->gram, columns, beta, products, columns);
-}
-
 static int open_rows(struct by_gguf_piece *piece, struct baryon_error *err)
 {
     const struct by_gguf_solving *s = piece->solving;
     const size_t places = piece->rows * s->problem->columns, groups = piece->rows * s->groups;
     piece->weights = s->problem->weights + piece->first * s->problem->columns;
-    piece->cross = by_alloc_zero(4 * places, sizeof *piece->cross, err);
+    piece->pull = s->problem->pull ? s->problem->pull + piece->first * s->problem->columns : NULL;
+    piece->values = by_alloc(2 * places, sizeof *piece->values, err);
     piece->integers = by_alloc(places, sizeof *piece->integers, err);
     piece->scales = by_alloc(2 * groups + 2 * piece->rows * s->blocks, sizeof *piece->scales, err);
     piece->codes = by_alloc(2 * groups, sizeof *piece->codes, err);
     piece->trial = by_alloc(piece->rows, s->row_bytes, err);
     piece->errors = by_alloc(2 * piece->rows, sizeof *piece->errors, err);
-    if (!piece->cross || !piece->integers || !piece->scales || !piece->codes || !piece->trial ||
+    if (!piece->values || !piece->integers || !piece->scales || !piece->codes || !piece->trial ||
         !piece->errors)
         return -1;
-    piece->excess = piece->cross + places;
-    piece->values = piece->excess + places;
     piece->residual = piece->values + places;
     piece->offsets = piece->scales + groups;
     piece->halves = piece->offsets + groups;
@@ -63,7 +54,7 @@ static int open_rows(struct by_gguf_piece *piece, struct baryon_error *err)
 
 static void close_rows(struct by_gguf_piece *piece)
 {
-    by_free(piece->cross);
+    by_free(piece->values);
     by_free(piece->integers);
     by_free(piece->scales);
     by_free(piece->codes);
@@ -71,27 +62,19 @@ static void close_rows(struct by_gguf_piece *piece)
     by_free(piece->errors);
 }
 
-static void find_cross(struct by_gguf_piece *piece)
+/* With d = values - weights the form is d' gram d - 2 d' pull more than that of the weights. */
+static float pull_of(const struct by_gguf_piece *piece, size_t place)
 {
-    const struct by_ggml_solve *p = piece->solving->problem;
-    const size_t places = piece->rows * p->columns;
-    multiply(piece->solving, piece->rows, piece->weights, 0, piece->cross);
-    if (!p->cross)
-        return;
-    const float *cross = p->cross + piece->first * p->columns;
-    for (size_t i = 0; i < places; i++)
-        piece->excess[i] = piece->cross[i] - cross[i];
-    memcpy(piece->cross, cross, places * sizeof *cross);
+    return piece->pull ? piece->pull[place] : 0;
 }
 
-/* With d = values - weights the form is d' gram d + 2 d' excess more than that of the weights. */
 static double row_error(const struct by_gguf_piece *piece, size_t row)
 {
     const size_t columns = piece->solving->problem->columns, at = row * columns;
     double lanes[LANES] = {0}, sum = 0;
     for (size_t i = 0; i < columns; i++)
         lanes[i % LANES] += (double)piece->values[at + i] *
-                            ((double)piece->residual[at + i] + (double)piece->excess[at + i]);
+                            ((double)piece->residual[at + i] - (double)pull_of(piece, at + i));
     for (size_t i = 0; i < LANES; i++)
         sum += lanes[i];
     return sum;
@@ -103,12 +86,16 @@ static int judge(struct by_gguf_piece *piece, const uint8_t *blocks, double *err
 {
     const struct by_ggml_solve *p = piece->solving->problem;
     const size_t places = piece->rows * p->columns;
+    const int columns = (int)p->columns;
     if (by_ggml_decode(p->type, blocks, places, piece->values, err))
         return -1;
-    for (size_t i = 0; i < places; i++)
+    for (size_t i = 0; i < places; i++) {
         piece->values[i] -= piece->weights[i];
-    memcpy(piece->residual, piece->excess, places * sizeof *piece->residual);
-    multiply(piece->solving, piece->rows, piece->values, 1, piece->residual);
+        piece->residual[i] = -pull_of(piece, i);
+    }
+    piece->solving->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS,
+                                (int)piece->rows, columns, columns, 1, piece->values, columns,
+                                p->gram, columns, 1, piece->residual, columns);
     for (size_t k = 0; k < piece->rows; k++)
         errors[k] = row_error(piece, k);
     return 0;
@@ -124,7 +111,7 @@ static int solve_levels(struct by_gguf_piece *piece, const struct by_gptq_factor
     const struct by_descent problem = {.columns = p->columns,
                                        .outs = piece->rows,
                                        .gram = p->gram,
-                                       .cross = piece->cross,
+                                       .pull = piece->pull,
                                        .weights = piece->weights,
                                        .scales = piece->scales,
                                        .groups = s->groups,
@@ -133,7 +120,8 @@ static int solve_levels(struct by_gguf_piece *piece, const struct by_gptq_factor
                                        .high = s->form->most - s->form->zero,
                                        .sweeps = p->sweeps,
                                        .free = true,
-                                       .grid = &grid};
+                                       .grid = &grid,
+                                       .gram_is_finite = true};
     if (factor && by_gptq_round(&problem, factor, NULL, piece->integers, err))
         return -1;
     return p->sweeps ? by_descent_run(&problem, NULL, piece->integers, NULL, err) : 0;
@@ -166,7 +154,6 @@ static int solve_piece(struct by_gguf_piece *piece, uint8_t *blocks, double *bes
     const struct by_gguf_solving *s = piece->solving;
     const struct by_ggml_solve *p = s->problem;
     const unsigned rounds = s->form->power_of_two ? 0 : p->rounds;
-    find_cross(piece);
     if (by_ggml_encode(p->type, piece->weights, piece->rows, p->columns, s->importance, blocks,
                        err))
         return by_err_in(err, "rows from %zu on", piece->first);

@@ -10,15 +10,8 @@
 #define CHUNK_VALUES ((size_t)1 << 23) /* of rows that are solved at once */
 
 static const double shrinks[] = {0, 0.05, 0.15, 0.3, 0.5};
-
-/* GPTQ alone aims at the weights where the float model's inputs do not count: it needs no product
- * with the form. */
-static bool aims_at_weights(const struct by_llm_group *group, const float *drift)
-{
-    const struct by_llm_method_options *own = &group->solver->options;
-    return own->start == BY_LLM_START_GPTQ && !own->sweeps && !own->fits &&
-           (!drift || own->cross == 0);
-}
+enum { SHRINKS = sizeof shrinks / sizeof *shrinks, MIDDLE = SHRINKS / 2 };
+#define USUAL_SHRINK 0.3 /* where nothing is held out */
 
 /* --- Some rows --- */
 
@@ -79,25 +72,19 @@ static int judge(const struct sample *sample, const struct by_blas *blas, const 
     return 0;
 }
 
+/* The aim is that of the weights: drift was not gathered by shares of windows. */
 static int solve_sample(struct sample *sample, const struct by_llm_group *group,
                         const struct by_llm_regular *regular, struct by_pool *pool,
                         struct baryon_error *err)
 {
-    const bool aims = aims_at_weights(group, NULL);
-    const struct by_llm_problem problem = {sample->rows,
-                                           sample->columns,
-                                           sample->weights,
-                                           regular->gram,
-                                           aims ? NULL : sample->products,
-                                           regular->importance,
-                                           regular->factor};
-    /* The aim is that of the weights: drift was not gathered by shares of windows. */
-    return (!aims && by_llm_cross(regular, NULL, 0, sample->weights, sample->rows, pool,
-                                  sample->products, err)) ||
-                   by_llm_target_solve(&sample->linear->target, &problem, group->solver, pool,
-                                       &sample->coded, err)
-               ? -1
-               : 0;
+    const struct by_llm_problem problem = {.rows = sample->rows,
+                                           .columns = sample->columns,
+                                           .weights = sample->weights,
+                                           .gram = regular->gram,
+                                           .importance = regular->importance,
+                                           .factor = regular->factor};
+    return by_llm_target_solve(&sample->linear->target, &problem, group->solver, pool,
+                               &sample->coded, err);
 }
 
 /* --- How much to shrink --- */
@@ -146,24 +133,43 @@ static int try_nearest(const struct by_llm_group *group, struct sample *samples,
     return 0;
 }
 
+/* Tries one candidate. Errors are kept where it is the best so far. */
+static int try_one(struct by_llm_group *group, double shrink, struct sample *samples,
+                   struct by_pool *pool, double *errors, double *least, bool *better,
+                   struct baryon_error *err)
+{
+    double sum;
+    if (try_shrink(group, shrink, samples, pool, errors, &sum, err))
+        return -1;
+    *better = sum < *least;
+    if (!*better)
+        return 0;
+    *least = sum;
+    group->shrink = shrink;
+    for (size_t k = 0; k < group->count; k++)
+        group->linears[k].errors.solved = errors[k];
+    return 0;
+}
+
+/* From the middle upwards as long as it pays, else downwards. */
 static int choose_shrink(struct by_llm_group *group, struct sample *samples, struct by_pool *pool,
                          double *errors, struct baryon_error *err)
 {
     const double given = group->solver->options.shrink;
-    const bool chosen = given < 0 && group->inputs->held;
-    const size_t count = chosen ? sizeof shrinks / sizeof *shrinks : 1;
-    double least = INFINITY, sum;
-    group->shrink = given < 0 ? shrinks[3] : given;
-    for (size_t i = 0; i < count; i++) {
-        const double shrink = chosen ? shrinks[i] : group->shrink;
-        if (try_shrink(group, shrink, samples, pool, errors, &sum, err))
-            return -1;
-        if (chosen && sum > least)
+    double least = INFINITY;
+    bool better;
+    group->shrink = given < 0 ? USUAL_SHRINK : given;
+    if (given >= 0 || !group->inputs->held)
+        return try_one(group, group->shrink, samples, pool, errors, &least, &better, err);
+    if (try_one(group, shrinks[MIDDLE], samples, pool, errors, &least, &better, err))
+        return -1;
+    for (int way = 1; way >= -1; way -= 2) {
+        better = true;
+        for (int i = MIDDLE + way; better && i >= 0 && i < SHRINKS; i += way)
+            if (try_one(group, shrinks[i], samples, pool, errors, &least, &better, err))
+                return -1;
+        if (group->shrink != shrinks[MIDDLE])
             break;
-        least = sum;
-        group->shrink = shrink;
-        for (size_t k = 0; k < group->count; k++)
-            group->linears[k].errors.solved = errors[k];
     }
     return 0;
 }
@@ -222,22 +228,19 @@ int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t f
                        struct by_pool *pool, struct by_llm_coded *coded, struct baryon_error *err)
 {
     const struct by_llm_linear *own = &group->linears[linear];
+    const struct by_llm_regular *regular = &group->regular;
     const size_t columns = group->inputs->columns;
+    const float *drift = group->inputs->drift;
+    const double share = group->solver->options.cross;
     const float *weights = own->weights + first * columns;
-    const bool aims = aims_at_weights(group, group->inputs->drift);
-    float *cross = aims ? NULL : by_alloc(count * columns, sizeof *cross, err);
-    const struct by_llm_problem problem = {count,
-                                           columns,
-                                           weights,
-                                           group->regular.gram,
-                                           cross,
-                                           group->regular.importance,
-                                           group->regular.factor};
-    const int status = (!aims && (!cross || by_llm_cross(&group->regular, group->inputs->drift,
-                                                         group->solver->options.cross, weights,
-                                                         count, pool, cross, err))) ||
+    const bool pulled = drift && share != 0;
+    float *pull = pulled ? by_alloc(count * columns, sizeof *pull, err) : NULL;
+    const struct by_llm_problem problem = {
+        count, columns, weights, regular->gram, pull, regular->importance, regular->factor};
+    const int status = (pulled && (!pull || by_llm_pull(regular, drift, share, weights, count, pool,
+                                                        pull, err))) ||
                        by_llm_target_solve(&own->target, &problem, group->solver, pool, coded, err);
-    by_free(cross);
+    by_free(pull);
     return status ? -1 : 0;
 }
 

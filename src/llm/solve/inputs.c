@@ -58,9 +58,14 @@ static void add_tile(const struct gathering *g, struct tile tile, size_t first, 
         const float *left = unpack(g, rows, of_f ? rows->f : rows->x, tile.row, tile.room);
         const float *right =
             unpack(g, rows, rows->x, tile.column, tile.room + rows->tokens * (size_t)high);
-        g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_TRANS, BY_BLAS_NO_TRANS, high, wide,
-                       (int)rows->tokens, 1, left, rows->halved ? high : (int)columns, right,
-                       rows->halved ? wide : (int)columns, 1, to, (int)columns);
+        const int left_line = rows->halved ? high : (int)columns, tokens = (int)rows->tokens;
+        if (!of_f && tile.row == tile.column)
+            g->blas->ssyrk(BY_BLAS_ROW_MAJOR, BY_BLAS_UPPER, BY_BLAS_TRANS, high, tokens, 1, left,
+                           left_line, 1, to, (int)columns);
+        else
+            g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_TRANS, BY_BLAS_NO_TRANS, high, wide, tokens,
+                           1, left, left_line, right, rows->halved ? wide : (int)columns, 1, to,
+                           (int)columns);
     }
 }
 
@@ -127,10 +132,13 @@ static void finish_drift(struct by_llm_inputs *inputs)
 
 /* --- Columns --- */
 
-static float kept_number(const struct by_llm_input_rows *rows, size_t at)
+static void look_at_numbers(const float *numbers, size_t count, float *peaks, float *means)
 {
-    return rows->halved ? by_bf16_to_f32_one(((const uint16_t *)rows->x)[at])
-                        : ((const float *)rows->x)[at];
+    for (size_t i = 0; i < count; i++) {
+        const float size = fabsf(numbers[i]);
+        peaks[i] = size > peaks[i] ? size : peaks[i];
+        means[i] += size;
+    }
 }
 
 static int look_at_columns(void *context, size_t begin, size_t end, unsigned worker,
@@ -138,14 +146,18 @@ static int look_at_columns(void *context, size_t begin, size_t end, unsigned wor
 {
     const struct gathering *g = context;
     struct by_llm_inputs *inputs = g->inputs;
+    float room[TILE];
     (void)worker, (void)err;
     for (size_t w = 0; w < g->count; w++)
-        for (size_t t = 0; t < g->windows[w].tokens; t++)
-            for (size_t i = begin; i < end; i++) {
-                const float size = fabsf(kept_number(&g->windows[w], t * inputs->columns + i));
-                inputs->peaks[i] = size > inputs->peaks[i] ? size : inputs->peaks[i];
-                inputs->means[i] += size;
+        for (size_t t = 0; t < g->windows[w].tokens; t++) {
+            const size_t at = t * inputs->columns + begin;
+            const float *numbers = (const float *)g->windows[w].x + at;
+            if (g->windows[w].halved) {
+                by_bf16_to_f32(room, (const uint16_t *)g->windows[w].x + at, end - begin);
+                numbers = room;
             }
+            look_at_numbers(numbers, end - begin, inputs->peaks + begin, inputs->means + begin);
+        }
     for (size_t i = begin; i < end; i++)
         inputs->means[i] /= inputs->tokens ? (float)inputs->tokens : 1;
     return 0;

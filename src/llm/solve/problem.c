@@ -65,43 +65,37 @@ void by_llm_regular_release(struct by_llm_regular *regular)
     *regular = (struct by_llm_regular){0};
 }
 
-struct crossing {
-    const struct by_llm_regular *regular;
+struct pulling {
     const struct by_blas *blas;
     const float *drift, *weights;
+    size_t columns;
     float share;
-    float *cross;
+    float *pull;
 };
 
-static int cross_rows(void *context, size_t begin, size_t end, unsigned worker,
-                      struct baryon_error *err)
+static int pull_rows(void *context, size_t begin, size_t end, unsigned worker,
+                     struct baryon_error *err)
 {
-    const struct crossing *c = context;
-    const size_t columns = c->regular->columns;
-    const float *weights = c->weights + begin * columns;
-    float *cross = c->cross + begin * columns;
-    const int rows = (int)(end - begin), width = (int)columns;
+    const struct pulling *p = context;
+    const int rows = (int)(end - begin), width = (int)p->columns;
     (void)worker, (void)err;
-    c->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, rows, width, width, 1,
-                   weights, width, c->regular->gram, width, 0, cross, width);
-    if (c->drift && c->share != 0)
-        c->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, rows, width, width,
-                       c->share * c->regular->unit, weights, width, c->drift, width, 1, cross,
-                       width);
+    p->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, rows, width, width,
+                   p->share, p->weights + begin * p->columns, width, p->drift, width, 0,
+                   p->pull + begin * p->columns, width);
     return 0;
 }
 
-int by_llm_cross(const struct by_llm_regular *regular, const float *drift, double share,
-                 const float *weights, size_t rows, struct by_pool *pool, float *cross,
-                 struct baryon_error *err)
+int by_llm_pull(const struct by_llm_regular *regular, const float *drift, double share,
+                const float *weights, size_t rows, struct by_pool *pool, float *pull,
+                struct baryon_error *err)
 {
-    struct crossing crossing = {.regular = regular,
-                                .drift = drift,
-                                .weights = weights,
-                                .share = (float)share,
-                                .cross = cross};
-    return by_blas_open(&crossing.blas, err) ||
-                   by_par_for(pool, rows, ROWS, cross_rows, &crossing, err)
+    struct pulling pulling = {.drift = drift,
+                              .weights = weights,
+                              .columns = regular->columns,
+                              .share = (float)share * regular->unit,
+                              .pull = pull};
+    return by_blas_open(&pulling.blas, err) ||
+                   by_par_for(pool, rows, ROWS, pull_rows, &pulling, err)
                ? -1
                : 0;
 }

@@ -63,7 +63,7 @@ int by_llm_target_solve(const struct by_llm_target *target, const struct by_llm_
                                         .columns = problem->columns,
                                         .weights = problem->weights,
                                         .gram = problem->gram,
-                                        .cross = problem->cross,
+                                        .pull = problem->pull,
                                         .importance = problem->importance,
                                         .factor = problem->factor,
                                         .sweeps = solver->options.sweeps,
