@@ -165,6 +165,7 @@ static void tell_item(const struct by_llm_streams *streams, const struct by_llm_
     struct by_llm_item *item = place->item;
     item->seconds = by_seconds() - begun;
     item->shrink = group->shrink;
+    item->damping = group->damping;
     item->tokens = group->inputs->tokens;
     item->output = linear->errors;
     result->solved++;

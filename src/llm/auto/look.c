@@ -65,7 +65,7 @@ static int keep_rounded(struct by_bits_search *s, struct by_llm_group *group,
     return 0;
 }
 
-/* The first type chooses the shrinkage for all. */
+/* The first type chooses shrinkage and damping for all. */
 static int look_at_type(struct by_bits_search *s, const struct by_llm_sharing *sharing,
                         const struct by_llm_inputs *inputs, size_t type,
                         struct by_llm_solver *solver, struct baryon_error *err)
@@ -84,6 +84,7 @@ static int look_at_type(struct by_bits_search *s, const struct by_llm_sharing *s
     int status = by_llm_group_open(&group, s->pool, err);
     if (!status) {
         solver->options.shrink = group.shrink;
+        solver->options.damping = group.damping;
         note_errors(s, type, &own, linears);
         status = type == s->probe_type ? keep_rounded(s, &group, &own, err) : 0;
     }

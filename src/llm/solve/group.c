@@ -9,9 +9,15 @@
 #define SAMPLED      32                /* rows of a linear that are tried */
 #define CHUNK_VALUES ((size_t)1 << 23) /* of rows that are solved at once */
 
-static const double shrinks[] = {0, 0.05, 0.15, 0.3, 0.5};
-enum { SHRINKS = sizeof shrinks / sizeof *shrinks, MIDDLE = SHRINKS / 2 };
-#define USUAL_SHRINK 0.3 /* where nothing is held out */
+struct amount {
+    double shrink, damping;
+};
+
+/* From little to much. Few tokens need much; the least is best with hundreds for each input. */
+static const struct amount amounts[] = {{0, 0.001},   {0, 0.003},   {0, 0.01},   {0, 0.03},
+                                        {0.05, 0.03}, {0.15, 0.03}, {0.3, 0.03}, {0.5, 0.03}};
+enum { AMOUNTS = sizeof amounts / sizeof *amounts, LEAST_SHRINK = 3, MIDDLE = 5 };
+static const struct amount usual = {0.3, 0.03}; /* where nothing is held out */
 
 /* --- Some rows --- */
 
@@ -87,7 +93,7 @@ static int solve_sample(struct sample *sample, const struct by_llm_group *group,
                                &sample->coded, err);
 }
 
-/* --- How much to shrink --- */
+/* --- How much to shrink and to damp --- */
 
 static const float *judging(const struct by_llm_inputs *inputs)
 {
@@ -95,14 +101,16 @@ static const float *judging(const struct by_llm_inputs *inputs)
 }
 
 /* Errors of all linears with one candidate: their sum, and each. */
-static int try_shrink(const struct by_llm_group *group, double shrink, struct sample *samples,
-                      struct by_pool *pool, double *errors, double *sum, struct baryon_error *err)
+static int try_amount(const struct by_llm_group *group, struct amount amount,
+                      struct sample *samples, struct by_pool *pool, double *errors, double *sum,
+                      struct baryon_error *err)
 {
     const float *judged = judging(group->inputs);
     const struct by_blas *blas;
     struct by_llm_method_options options = group->solver->options;
     struct by_llm_regular regular = {0};
-    options.shrink = shrink;
+    options.shrink = amount.shrink;
+    options.damping = amount.damping;
     int status = by_blas_open(&blas, err) ||
                  by_llm_regularize(&regular, group->inputs, true, &options, pool, err);
     *sum = 0;
@@ -134,42 +142,54 @@ static int try_nearest(const struct by_llm_group *group, struct sample *samples,
 }
 
 /* Tries one candidate. Errors are kept where it is the best so far. */
-static int try_one(struct by_llm_group *group, double shrink, struct sample *samples,
+static int try_one(struct by_llm_group *group, struct amount amount, struct sample *samples,
                    struct by_pool *pool, double *errors, double *least, bool *better,
                    struct baryon_error *err)
 {
     double sum;
-    if (try_shrink(group, shrink, samples, pool, errors, &sum, err))
+    if (try_amount(group, amount, samples, pool, errors, &sum, err))
         return -1;
     *better = sum < *least;
     if (!*better)
         return 0;
     *least = sum;
-    group->shrink = shrink;
+    group->shrink = amount.shrink;
+    group->damping = amount.damping;
     for (size_t k = 0; k < group->count; k++)
         group->linears[k].errors.solved = errors[k];
     return 0;
 }
 
-/* From the middle upwards as long as it pays, else downwards. */
-static int choose_shrink(struct by_llm_group *group, struct sample *samples, struct by_pool *pool,
+/* What is given stays. */
+static struct amount candidate(const struct by_llm_group *group, struct amount amount)
+{
+    const struct by_llm_method_options *given = &group->solver->options;
+    return (struct amount){given->shrink < 0 ? amount.shrink : given->shrink,
+                           given->damping < 0 ? amount.damping : given->damping};
+}
+
+/* From the middle to more as long as it pays, else to less. */
+static int choose_amount(struct by_llm_group *group, struct sample *samples, struct by_pool *pool,
                          double *errors, struct baryon_error *err)
 {
-    const double given = group->solver->options.shrink;
+    const struct by_llm_method_options *given = &group->solver->options;
+    const bool chosen = given->shrink < 0 && group->inputs->held;
+    const struct amount first = candidate(group, chosen ? amounts[MIDDLE] : usual);
+    const int least_amount = given->damping < 0 ? 0 : LEAST_SHRINK;
     double least = INFINITY;
-    bool better;
-    group->shrink = given < 0 ? USUAL_SHRINK : given;
-    if (given >= 0 || !group->inputs->held)
-        return try_one(group, group->shrink, samples, pool, errors, &least, &better, err);
-    if (try_one(group, shrinks[MIDDLE], samples, pool, errors, &least, &better, err))
+    bool better, any = false;
+    group->shrink = first.shrink;
+    group->damping = first.damping;
+    if (try_one(group, first, samples, pool, errors, &least, &better, err))
         return -1;
-    for (int way = 1; way >= -1; way -= 2) {
+    for (int way = 1; way >= -1 && chosen && !any; way -= 2) {
         better = true;
-        for (int i = MIDDLE + way; better && i >= 0 && i < SHRINKS; i += way)
-            if (try_one(group, shrinks[i], samples, pool, errors, &least, &better, err))
+        for (int i = MIDDLE + way; better && i >= least_amount && i < AMOUNTS; i += way) {
+            if (try_one(group, candidate(group, amounts[i]), samples, pool, errors, &least, &better,
+                        err))
                 return -1;
-        if (group->shrink != shrinks[MIDDLE])
-            break;
+            any = any || better;
+        }
     }
     return 0;
 }
@@ -185,7 +205,7 @@ static int measure(struct by_llm_group *group, struct by_pool *pool, struct bary
         status = open_sample(&samples[i], &group->linears[i], group->inputs->columns, err);
     if (!status)
         status = try_nearest(group, samples, pool, err) ||
-                 choose_shrink(group, samples, pool, errors, err);
+                 choose_amount(group, samples, pool, errors, err);
     for (size_t i = 0; samples && i < group->count; i++)
         close_sample(&samples[i]);
     by_free(samples);
@@ -203,6 +223,7 @@ int by_llm_group_form(struct by_llm_group *group, struct by_pool *pool, struct b
 {
     struct by_llm_method_options options = group->solver->options;
     options.shrink = group->shrink;
+    options.damping = group->damping;
     return by_llm_regularize(&group->regular, group->inputs, false, &options, pool, err);
 }
 

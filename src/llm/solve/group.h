@@ -1,6 +1,6 @@
 /*
  * Linear layers that share an input: their inputs' matrices become one quadratic form, how much it
- * is shrunk is chosen on held-out windows, and each is rounded in it.
+ * is shrunk and damped is chosen on held-out windows, and each is rounded in it.
  */
 #ifndef BY_LLM_SOLVE_GROUP_H
 #define BY_LLM_SOLVE_GROUP_H
@@ -29,7 +29,7 @@ struct by_llm_group {
     const struct by_llm_solver *solver;
     struct by_llm_linear *linears;
     size_t count;
-    double shrink; /* that is used */
+    double shrink, damping; /* that are used */
     struct by_llm_regular regular;
 };
 

@@ -34,9 +34,9 @@ struct by_llm_regular {
     float unit; /* from means to gram: 1 / mean diagonal */
 };
 
-/* Of all tokens, or of those that are not held out. options: shrink, 0 to 1, damping, and whether a
- * factor is needed. Columns that were always 0 have the damping alone. by_llm_regular_release()
- * goes with it in every case. */
+/* Of all tokens, or of those that are not held out. options: shrink, 0 to 1, damping, neither
+ * to be chosen, and whether a factor is needed. Columns that were always 0 have the damping alone.
+ * by_llm_regular_release() goes with it in every case. */
 int by_llm_regularize(struct by_llm_regular *regular, const struct by_llm_inputs *inputs,
                       bool without_held, const struct by_llm_method_options *options,
                       struct by_pool *pool, struct baryon_error *err);
