@@ -25,13 +25,14 @@ struct by_gguf_piece {
     const float *weights;    /* [rows][columns] */
     const float *pull;       /* [rows][columns]; NULL: 0 */
     float *values;           /* [rows][columns]: of blocks, less the weights */
-    float *residual;         /* [rows][columns]: gram values - pull */
+    float *residual;         /* [rows][columns]: gram (values - weights) - pull, of blocks */
+    float *tried;            /* [rows][columns]: the same of the trial */
     int32_t *integers;       /* [rows][columns] */
     float *scales, *offsets; /* [rows][groups]: as floats */
     int16_t *codes, *mins;   /* [rows][groups] */
     float *halves;           /* [rows][blocks][2] */
     uint8_t *trial;          /* [rows][row_bytes] */
-    double *errors, *before; /* [rows] */
+    double *before;          /* [rows]: errors at the start */
 };
 
 /* Between blocks and arrays of the piece. */

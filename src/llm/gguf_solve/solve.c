@@ -35,20 +35,20 @@ static int open_rows(struct by_gguf_piece *piece, struct baryon_error *err)
     const size_t places = piece->rows * s->problem->columns, groups = piece->rows * s->groups;
     piece->weights = s->problem->weights + piece->first * s->problem->columns;
     piece->pull = s->problem->pull ? s->problem->pull + piece->first * s->problem->columns : NULL;
-    piece->values = by_alloc(2 * places, sizeof *piece->values, err);
+    piece->values = by_alloc(3 * places, sizeof *piece->values, err);
     piece->integers = by_alloc(places, sizeof *piece->integers, err);
     piece->scales = by_alloc(2 * groups + 2 * piece->rows * s->blocks, sizeof *piece->scales, err);
     piece->codes = by_alloc(2 * groups, sizeof *piece->codes, err);
     piece->trial = by_alloc(piece->rows, s->row_bytes, err);
-    piece->errors = by_alloc(2 * piece->rows, sizeof *piece->errors, err);
+    piece->before = by_alloc(piece->rows, sizeof *piece->before, err);
     if (!piece->values || !piece->integers || !piece->scales || !piece->codes || !piece->trial ||
-        !piece->errors)
+        !piece->before)
         return -1;
     piece->residual = piece->values + places;
+    piece->tried = piece->residual + places;
     piece->offsets = piece->scales + groups;
     piece->halves = piece->offsets + groups;
     piece->mins = piece->codes + groups;
-    piece->before = piece->errors + piece->rows;
     return 0;
 }
 
@@ -59,7 +59,7 @@ static void close_rows(struct by_gguf_piece *piece)
     by_free(piece->scales);
     by_free(piece->codes);
     by_free(piece->trial);
-    by_free(piece->errors);
+    by_free(piece->before);
 }
 
 /* With d = values - weights the form is d' gram d - 2 d' pull more than that of the weights. */
@@ -68,36 +68,44 @@ static float pull_of(const struct by_gguf_piece *piece, size_t place)
     return piece->pull ? piece->pull[place] : 0;
 }
 
-static double row_error(const struct by_gguf_piece *piece, size_t row)
+static double row_error(const struct by_gguf_piece *piece, size_t row, const float *residual)
 {
     const size_t columns = piece->solving->problem->columns, at = row * columns;
     double lanes[LANES] = {0}, sum = 0;
     for (size_t i = 0; i < columns; i++)
         lanes[i % LANES] += (double)piece->values[at + i] *
-                            ((double)piece->residual[at + i] - (double)pull_of(piece, at + i));
+                            ((double)residual[at + i] - (double)pull_of(piece, at + i));
     for (size_t i = 0; i < LANES; i++)
         sum += lanes[i];
     return sum;
 }
 
-/* What the decoder makes of blocks, what gram says of it, and errors of the rows. */
-static int judge(struct by_gguf_piece *piece, const uint8_t *blocks, double *errors,
-                 struct baryon_error *err)
+/* What the decoder makes of blocks. */
+static int read_values(struct by_gguf_piece *piece, const uint8_t *blocks, struct baryon_error *err)
 {
     const struct by_ggml_solve *p = piece->solving->problem;
     const size_t places = piece->rows * p->columns;
-    const int columns = (int)p->columns;
     if (by_ggml_decode(p->type, blocks, places, piece->values, err))
         return -1;
-    for (size_t i = 0; i < places; i++) {
+    for (size_t i = 0; i < places; i++)
         piece->values[i] -= piece->weights[i];
+    return 0;
+}
+
+/* Errors of the rows as they start. */
+static int judge_start(struct by_gguf_piece *piece, const uint8_t *blocks, struct baryon_error *err)
+{
+    const struct by_ggml_solve *p = piece->solving->problem;
+    const int columns = (int)p->columns;
+    if (read_values(piece, blocks, err))
+        return -1;
+    for (size_t i = 0; i < piece->rows * p->columns; i++)
         piece->residual[i] = -pull_of(piece, i);
-    }
     piece->solving->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS,
                                 (int)piece->rows, columns, columns, 1, piece->values, columns,
                                 p->gram, columns, 1, piece->residual, columns);
     for (size_t k = 0; k < piece->rows; k++)
-        errors[k] = row_error(piece, k);
+        piece->before[k] = row_error(piece, k, piece->residual);
     return 0;
 }
 
@@ -121,10 +129,12 @@ static int solve_levels(struct by_gguf_piece *piece, const struct by_gptq_factor
                                        .sweeps = p->sweeps,
                                        .free = true,
                                        .grid = &grid,
-                                       .gram_is_finite = true};
+                                       .gram_is_finite = true,
+                                       .residual = piece->tried};
     if (factor && by_gptq_round(&problem, factor, NULL, piece->integers, err))
         return -1;
-    return p->sweeps ? by_descent_run(&problem, NULL, piece->integers, NULL, err) : 0;
+    return p->sweeps ? by_descent_run(&problem, NULL, piece->integers, NULL, err)
+                     : by_descent_residuals(&problem, NULL, piece->integers, piece->tried, err);
 }
 
 /* Rows of the trial that are better become those of blocks; of the others, blocks are the ones to
@@ -132,15 +142,18 @@ static int solve_levels(struct by_gguf_piece *piece, const struct by_gptq_factor
 static int settle(struct by_gguf_piece *piece, uint8_t *blocks, double *best,
                   struct baryon_error *err)
 {
-    const size_t bytes = piece->solving->row_bytes;
+    const size_t bytes = piece->solving->row_bytes, columns = piece->solving->problem->columns;
     for (size_t k = 0; k < piece->rows; k++)
         by_gguf_pack(piece, piece->trial + k * bytes, k);
-    if (judge(piece, piece->trial, piece->errors, err))
+    if (read_values(piece, piece->trial, err))
         return -1;
     for (size_t k = 0; k < piece->rows; k++) {
-        if (piece->errors[k] < best[k]) {
+        const double error = row_error(piece, k, piece->tried);
+        if (error < best[k]) {
             memcpy(blocks + k * bytes, piece->trial + k * bytes, bytes);
-            best[k] = piece->errors[k];
+            memcpy(piece->residual + k * columns, piece->tried + k * columns,
+                   columns * sizeof *piece->residual);
+            best[k] = error;
         } else {
             by_gguf_unpack(piece, blocks + k * bytes, k);
         }
@@ -161,7 +174,7 @@ static int solve_piece(struct by_gguf_piece *piece, uint8_t *blocks, double *bes
         by_gguf_choose_powers(piece, blocks);
     for (size_t k = 0; k < piece->rows; k++)
         by_gguf_unpack(piece, blocks + k * s->row_bytes, k);
-    if (judge(piece, blocks, piece->before, err))
+    if (judge_start(piece, blocks, err))
         return -1;
     memcpy(best, piece->before, piece->rows * sizeof *best);
     if ((p->factor || p->sweeps) &&
