@@ -69,8 +69,8 @@ def formula(windows, method, size):
     """Bytes: weights of gate and up, both streams, matrices of down's input, rows that are solved, the layer as it is stored."""
     tokens, streams = windows * LENGTH, 1 if method == "gptq" else 2
     held = windows >= 4
-    kinds = 2 + 2 * held + (streams == 2)
-    rows = 16 * HIDDEN * INNER if method.startswith("gpt") else 100e6
+    kinds = 3 + held + (streams == 2)  # the means and those held out, the form and its factor, the drift
+    rows = 100e6
     stored = 4.25 / 8 * sum(a * b for a, b in SHAPES.values())
     return 2 * stored + 4 * 2 * HIDDEN * INNER + size * streams * tokens * (HIDDEN + INNER) + 4 * kinds * INNER**2 + rows
 

@@ -545,6 +545,7 @@ _baryon()
     llm-quantize:--cross) words='auto' ;;
     llm-quantize:--sweeps) words='auto' ;;
     llm-quantize:--scale-fits) words='auto' ;;
+    llm-quantize:--start) words='auto gptq nearest' ;;
     llm-quantize:--shard-size) return ;;
     llm-quantize:--threads) return ;;
     llm-dequantize:--to) words='auto bf16 f16 fp16 f32 fp32' ;;
@@ -578,7 +579,7 @@ _baryon()
         llm-eval) words=' -t --text --against --length --windows --activations --stream-type --max-memory --report -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-auto) words=' -b --bits --max-size -g --goal --layout --types --unit --exclude -t --text --method --length --windows --stream-type --max-memory --judge-windows --probe-windows --probe-layers --corrections --no-uniform --report -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --importance --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --stream --stream-type --max-memory --length --windows --shrink --damping --cross --sweeps --scale-fits --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --importance --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --stream --stream-type --max-memory --length --windows --shrink --damping --cross --sweeps --scale-fits --start --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

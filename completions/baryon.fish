@@ -981,6 +981,7 @@ complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcomma
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l cross -x -a 'auto' -d 'How much layers make up for the errors of layers before them'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l sweeps -x -a 'auto' -d 'Sweeps of descent through all columns, at most'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l scale-fits -x -a 'auto' -d 'Fits of the scales to the integers, with sweeps after each'
+complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l start -x -a 'auto gptq nearest' -d 'Levels that descent goes on from: those of GPTQ, or the nearest'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l in-order -d 'GPTQ takes columns as they come, not those with the largest inputs first'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l out -s o -r -F -d 'Write the model to FOLDER, which must not exist or be empty (required)'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from quantize' -l shard-size -x -d 'Largest number of bytes in a file of weights, 0 for 5 GB, and for one GGUF file; of several GGUF files OUT is the name without the numbers'

@@ -165,6 +165,7 @@ static void tell_item(const struct by_llm_streams *streams, const struct by_llm_
     struct by_llm_item *item = place->item;
     item->seconds = by_seconds() - begun;
     item->shrink = group->shrink;
+    item->damping = group->damping;
     item->tokens = group->inputs->tokens;
     item->output = linear->errors;
     result->solved++;
@@ -193,7 +194,10 @@ static int solve_group(struct by_llm_streams *streams, const struct by_llm_shari
             .target = target,
         };
     }
-    int status = group.count ? by_llm_group_open(&group, pool, err) : 0;
+    int status = group.count && (by_llm_group_open(&group, pool, err) ||
+                                 by_llm_group_form(&group, pool, err))
+                     ? -1
+                     : 0;
     for (size_t i = 0; i < group.count && !status; i++) {
         const struct rounding rounding = {places[i], &group, i, streams->rounded.loaded.spill,
                                           pool};

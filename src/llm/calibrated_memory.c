@@ -24,11 +24,12 @@ static void look_at_linear(const struct by_llm_calibrated *job,
         return;
     const struct by_llm_solver *solver = &job->options->solver;
     const uint64_t columns = place->weight->columns;
-    const uint64_t kinds =
-        2U + (job->held < job->windows ? 2U : 0U) + (solver->options.cross != 0 ? 1U : 0U);
+    const uint64_t kinds = 2U + (job->held < job->windows ? 1U : 0U) +
+                           (solver->options.cross != 0 ? 1U : 0U) +
+                           (solver->options.start == BY_LLM_START_GPTQ ? 1U : 0U);
     const uint64_t matrices = sizeof(float) * kinds * columns * columns;
-    const uint64_t rows = by_llm_solving_bytes(solver, place->weight->rows, (size_t)columns);
-    const uint64_t solved = by_llm_rows_at_once(solver, place->weight->rows, (size_t)columns);
+    const uint64_t rows = by_llm_solving_bytes(place->weight->rows, (size_t)columns);
+    const uint64_t solved = by_llm_rows_at_once(place->weight->rows, (size_t)columns);
     need->tiles = by_llm_most(need->tiles, sizeof(float) * columns * solved);
     if (matrices + rows <= need->matrices + need->rows)
         return;

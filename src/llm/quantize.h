@@ -67,7 +67,7 @@ struct by_llm_item {
     /* Where layers are solved: how this one was, what came of it. */
     const char *method;                /* NULL: each tensor by itself */
     const struct by_ggml_type *blocks; /* instead of a scheme; their bytes are the only field */
-    double shrink;
+    double shrink, damping;
     uint64_t tokens;
     struct by_llm_linear_errors output;
 };

@@ -27,14 +27,10 @@ static int refuse_options(const struct by_llm_quantize_options *options, struct 
             return by_fail(err, BARYON_ERR_USAGE, "%s is not valid with --layout gguf",
                            rows[i].name);
     const struct by_llm_method *method = options->solver.method;
-    if (options->importance && method && method->solves)
-        return by_fail(
-            err, BARYON_ERR_USAGE,
-            "--importance is not valid with --text: moments of the texts say what counts, "
-            "in more detail than a matrix can; --method rtn takes the matrix");
-    return method && method->solves && !method->in_blocks
-               ? by_fail(err, BARYON_ERR_USAGE, "--method %s is not valid with --layout gguf",
-                         method->name)
+    return options->importance && method && method->solves
+               ? by_fail(err, BARYON_ERR_USAGE,
+                         "--importance is not valid with --text: moments of the texts say what "
+                         "counts, in more detail than a matrix can; --method rtn takes the matrix")
                : 0;
 }
 

@@ -112,6 +112,7 @@ void by_llm_report_solved(struct by_json *json, const struct by_llm_item *item)
         return;
     }
     by_json_double(json, "shrink", item->shrink);
+    by_json_double(json, "damping", item->damping);
     by_json_bool(json, "held_out", item->output.held_out);
     by_json_double(json, "nearest_output_error", item->output.nearest);
     by_json_double(json, "output_error", item->output.solved);

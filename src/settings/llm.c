@@ -120,6 +120,13 @@ static const struct by_choice automatic[] = {
     {NULL, 0, NULL},
 };
 
+static const struct by_choice starts[] = {
+    {"auto", -1, "the method's: those of GPTQ"},
+    {"gptq", BY_LLM_START_GPTQ, "those of GPTQ, with the scales that the nearest have"},
+    {"nearest", BY_LLM_START_NEAREST, "the nearest"},
+    {NULL, 0, NULL},
+};
+
 static const struct by_option quantize_rows[] = {
     {.name = "scheme",
      .type = BY_OPT_TEXT,
@@ -322,6 +329,13 @@ static const struct by_option quantize_rows[] = {
      .fallback = "auto",
      .offset = QUANTIZE(fits),
      .help = "Fits of the scales to the integers, with sweeps after each"},
+    {.name = "start",
+     .type = BY_OPT_CHOICE,
+     .arg = "LEVELS",
+     .choices = starts,
+     .fallback = "auto",
+     .offset = QUANTIZE(start),
+     .help = "Levels that descent goes on from: those of GPTQ, or the nearest"},
     {.name = "in-order",
      .type = BY_OPT_FLAG,
      .offset = QUANTIZE(in_order),
@@ -367,7 +381,8 @@ static int check_solver(const struct by_llm_quantize_settings *settings,
         bool given;
     } rows[] = {{"--shrink", settings->shrink >= 0},   {"--damping", settings->damping >= 0},
                 {"--cross", settings->cross >= 0},     {"--sweeps", settings->sweeps >= 0},
-                {"--scale-fits", settings->fits >= 0}, {"--in-order", settings->in_order}};
+                {"--scale-fits", settings->fits >= 0}, {"--start", settings->start >= 0},
+                {"--in-order", settings->in_order}};
     if (method->solves && !settings->texts.count)
         return by_fail(err, BARYON_ERR_USAGE,
                        "--method %s requires --text: files or folders of "
@@ -385,7 +400,12 @@ static int check_solver(const struct by_llm_quantize_settings *settings,
                            method->name);
     if (method->only_in_blocks && strcmp(settings->layout, "gguf") != 0)
         return by_fail(err, BARYON_ERR_USAGE, "--method %s requires --layout gguf", method->name);
-    if (settings->in_order && !method->feeds_back)
+    if (settings->start >= 0 && !method->defaults.sweeps)
+        return by_fail(err, BARYON_ERR_USAGE, "--start is not valid with --method %s",
+                       method->name);
+    if (settings->in_order && settings->start == BY_LLM_START_NEAREST)
+        return by_fail(err, BARYON_ERR_USAGE, "--in-order is not valid with --start nearest");
+    if (settings->in_order && method->defaults.start == BY_LLM_START_NEAREST)
         return by_fail(err, BARYON_ERR_USAGE, "--in-order is not valid with --method %s",
                        method->name);
     return 0;
@@ -406,6 +426,8 @@ static int take_solver(const struct by_llm_quantize_settings *settings,
     take_number(settings->cross, &solver->options.cross);
     take_count(settings->sweeps, &solver->options.sweeps);
     take_count(settings->fits, &solver->options.fits);
+    if (settings->start >= 0)
+        solver->options.start = settings->start;
     solver->options.in_order = settings->in_order;
     return 0;
 }

@@ -32,6 +32,7 @@ struct by_llm_quantize_settings {
     int64_t length, windows;
     uint64_t max_memory;
     double shrink, damping, cross, sweeps, fits; /* below 0: the method's */
+    int start;                                   /* below 0: the method's */
     bool in_order;
 };
 

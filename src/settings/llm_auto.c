@@ -215,7 +215,7 @@ static int take_method(const struct by_llm_auto_settings *settings, struct by_ll
                        "--method %s is not valid here: it asks nothing of "
                        "texts",
                        settings->method);
-    if (in_blocks ? !solver->method->in_blocks : solver->method->only_in_blocks)
+    if (!in_blocks && solver->method->only_in_blocks)
         return by_fail(err, BARYON_ERR_USAGE, "--method %s is not valid with --layout %s",
                        settings->method, settings->layout);
     return 0;

@@ -32,6 +32,8 @@ struct descent {
     float *reach;               /* as by_descent_line has it */
     int32_t *integers;
     double *errors;
+    const int32_t *of; /* integers whose residuals alone are wanted */
+    float *found;
 };
 
 struct piece {
@@ -47,28 +49,32 @@ struct piece {
 
 /* --- Where it starts --- */
 
-/* Residuals of all outputs. `up` is not needed yet and holds the values. */
-static void find_residuals(const struct descent *d, struct piece *piece)
+/* Residuals of some outputs; residual and values: [outs][stride]. Without cross values are what
+ * they are off the weights. */
+static void find_residuals(const struct descent *d, size_t first, size_t outs,
+                           const int32_t *integers, size_t stride, float *residuals, float *values)
 {
     const struct by_descent *p = d->problem;
     uint32_t all[BLOCK];
     for (uint32_t i = 0; i < BLOCK; i++)
         all[i] = i;
-    for (size_t k = 0; k < piece->outs; k++) {
-        const size_t out = piece->first + k;
-        float *residual = piece->residual + k * d->stride, *values = piece->up + k * d->stride;
+    for (size_t k = 0; k < outs; k++) {
+        float *residual = residuals + k * stride, *value = values + k * stride;
         for (size_t i = 0; i < p->columns; i++) {
-            const size_t at = by_descent_scale_index(p, out, i);
-            values[i] = by_descent_value(p, at, d->integers[out * p->columns + i]);
-            residual[i] = -p->cross[out * p->columns + i];
+            const size_t at = by_descent_scale_index(p, first + k, i);
+            const size_t place = (first + k) * p->columns + i;
+            value[i] = by_descent_value(p, at, integers[place]);
+            if (!p->cross)
+                value[i] -= p->weights[place];
+            residual[i] = -by_descent_aim(p, place);
         }
         if (!d->blas)
-            d->path->add(residual, p->columns, p->gram, p->columns, all, p->columns, values);
+            d->path->add(residual, p->columns, p->gram, p->columns, all, p->columns, value);
     }
     if (d->blas)
-        d->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)piece->outs,
-                       (int)p->columns, (int)p->columns, 1, piece->up, (int)d->stride, p->gram,
-                       (int)p->columns, 1, piece->residual, (int)d->stride);
+        d->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)outs,
+                       (int)p->columns, (int)p->columns, 1, values, (int)stride, p->gram,
+                       (int)p->columns, 1, residuals, (int)stride);
 }
 
 /* How far each integer may go. */
@@ -182,7 +188,6 @@ static bool is_settled(const struct descent *d, const struct piece *piece, size_
     const size_t out = piece->first + k;
     const int32_t *from = piece->start + k * p->columns, *to = d->integers + out * p->columns;
     const float *begun = piece->begun + k * d->stride, *ended = piece->residual + k * d->stride;
-    const float *cross = p->cross + out * p->columns;
     double change = 0, doubt = 0;
     bool any = false;
     for (size_t i = 0; i < p->columns; i++) {
@@ -193,14 +198,15 @@ static bool is_settled(const struct descent *d, const struct piece *piece, size_
         const double way = levels * (double)p->scales[at];
         any = true;
         change += way * ((double)begun[i] + (double)ended[i]);
-        doubt += fabs(way) * (double)(fabsf(cross[i]) + fabsf(begun[i]) + fabsf(ended[i]));
+        doubt += fabs(way) * (double)(fabsf(by_descent_aim(p, out * p->columns + i)) +
+                                      fabsf(begun[i]) + fabsf(ended[i]));
     }
     *gain = any ? -change : 0;
     return !any || (change < -DOUBT * doubt && isfinite(change));
 }
 
-/* Outputs that did not get better go back to where they started. */
-static void settle_doubtful(const struct descent *d, const struct piece *piece, size_t k,
+/* Outputs that did not get better go back to where they started. True where they did. */
+static bool settle_doubtful(const struct descent *d, const struct piece *piece, size_t k,
                             double *room)
 {
     const size_t columns = d->problem->columns, out = piece->first + k;
@@ -213,19 +219,28 @@ static void settle_doubtful(const struct descent *d, const struct piece *piece, 
         memcpy(integers, start, columns * sizeof *integers);
     if (d->errors)
         d->errors[out] = better ? -change : 0;
+    return better;
 }
 
 static int settle_piece(const struct descent *d, const struct piece *piece,
                         struct baryon_error *err)
 {
-    double *room = by_alloc(2 * d->problem->columns, sizeof *room, err), gain;
+    const struct by_descent *p = d->problem;
+    double *room = by_alloc(2 * p->columns, sizeof *room, err), gain;
     if (!room)
         return -1;
-    for (size_t k = 0; k < piece->outs; k++)
-        if (!is_settled(d, piece, k, &gain))
-            settle_doubtful(d, piece, k, room);
-        else if (d->errors)
-            d->errors[piece->first + k] = gain;
+    for (size_t k = 0; k < piece->outs; k++) {
+        const float *residual = piece->residual + k * d->stride;
+        if (is_settled(d, piece, k, &gain)) {
+            if (d->errors)
+                d->errors[piece->first + k] = gain;
+        } else if (!settle_doubtful(d, piece, k, room)) {
+            residual = piece->begun + k * d->stride;
+        }
+        if (p->residual)
+            memcpy(p->residual + (piece->first + k) * p->columns, residual,
+                   p->columns * sizeof *residual);
+    }
     by_free(room);
     return 0;
 }
@@ -266,7 +281,9 @@ static int descend(const struct descent *d, struct piece *piece, struct baryon_e
     const unsigned sweeps = p->sweeps ? p->sweeps : BY_DESCENT_SWEEPS;
     memcpy(piece->start, d->integers + piece->first * p->columns,
            piece->outs * p->columns * sizeof *piece->start);
-    find_residuals(d, piece);
+    /* `up` is not needed yet. */
+    find_residuals(d, piece->first, piece->outs, d->integers, d->stride, piece->residual,
+                   piece->up);
     memcpy(piece->begun, piece->residual, piece->outs * d->stride * sizeof *piece->begun);
     find_room(d, piece);
     for (unsigned i = 0; i < sweeps; i++)
@@ -285,6 +302,20 @@ static int run_piece(void *context, size_t begin, size_t end, unsigned worker,
         status = descend(context, &piece, err);
     close_piece(&piece);
     return status;
+}
+
+static int run_residuals(void *context, size_t begin, size_t end, unsigned worker,
+                         struct baryon_error *err)
+{
+    const struct descent *d = context;
+    const size_t columns = d->problem->columns;
+    float *values = by_alloc((end - begin) * columns, sizeof *values, err);
+    (void)worker;
+    if (!values)
+        return -1;
+    find_residuals(d, begin, end - begin, d->of, columns, d->found + begin * columns, values);
+    by_free(values);
+    return 0;
 }
 
 static int check_start(const struct by_descent *p, const int32_t *integers,
@@ -331,4 +362,14 @@ int by_descent_run(const struct by_descent *problem, struct by_pool *pool, int32
     int status = by_par_for(pool, problem->outs, grain, run_piece, &d, err);
     by_free(d.reach);
     return status;
+}
+
+int by_descent_residuals(const struct by_descent *problem, struct by_pool *pool,
+                         const int32_t *integers, float *residuals, struct baryon_error *err)
+{
+    struct descent d = {
+        .problem = problem, .path = by_descent_path_chosen(), .of = integers, .found = residuals};
+    if (by_descent_check(problem, err) || (problem->columns > BLOCK && by_blas_open(&d.blas, err)))
+        return -1;
+    return by_par_for(pool, problem->outs, PIECE, run_residuals, &d, err);
 }

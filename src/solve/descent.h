@@ -41,7 +41,8 @@ struct by_descent {
     size_t columns, outs;
     const float *gram; /* [columns][columns], both triangles; NULL: rows */
     const struct by_descent_rows *rows;
-    const float *cross;   /* [outs][columns]; of by_gptq_run() NULL: gram times the weights */
+    const float *cross;   /* [outs][columns]; NULL: gram weights + pull */
+    const float *pull;    /* [outs][columns], where cross is NULL; NULL: 0, the weights are best */
     const float *weights; /* [outs][columns]: integers come to be one of the two next to these */
     const float *scales;  /* [outs][groups] */
     const int32_t *zeros; /* as scales; NULL: none */
@@ -50,12 +51,12 @@ struct by_descent {
     int32_t low, high;    /* levels, less than 2^22 from each other and from the zeros */
     unsigned sweeps;      /* at most; 0: BY_DESCENT_SWEEPS, which nearly all is gained by */
     bool free;            /* integers may leave the two next to the weights */
-    bool in_order;        /* of by_gptq_run(): columns as they come, not those with large inputs
-                             first */
     /* On rows, where a sweep takes long: one that gains less than this share of all gains is the
      * last one. */
     double least_gain;
     const struct by_descent_grid *grid; /* NULL: as above */
+    bool gram_is_finite;                /* it is known, and not looked at */
+    float *residual; /* out, of by_descent_run(): as by_descent_residuals() has it; NULL: none */
 };
 
 /*
@@ -69,12 +70,15 @@ struct by_descent {
  */
 int by_descent_run(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,
                    double *errors, struct baryon_error *err);
+/* gram values - cross of the integers, [outs][columns]: half of the gradient. With gram. */
+int by_descent_residuals(const struct by_descent *problem, struct by_pool *pool,
+                         const int32_t *integers, float *residuals, struct baryon_error *err);
 /* Nearest integers of the weights, ties to even, within the levels. The problem may be without
- * gram and cross, and has no offsets. Those of a weight that is no number or of no proper scale are
+ * gram and cross. Those of a weight that is no number or of no proper scale are
  * the zero's. */
 void by_descent_nearest(const struct by_descent *problem, int32_t *integers);
 /* error(w) of integers for each output, in double. One thread, columns^2 * outs / 2 products. The
- * problem is one that by_descent_check() takes. */
+ * problem is one that by_descent_check() takes, with cross. */
 int by_descent_error(const struct by_descent *problem, const int32_t *integers, double *errors,
                      struct baryon_error *err);
 /* d' gram d of each output, d being how far its integers' values are from its weights: error(w)
@@ -82,8 +86,7 @@ int by_descent_error(const struct by_descent *problem, const int32_t *integers, 
  * thread; it loses no digits to what values and weights have in common. With gram. */
 int by_descent_distance(const struct by_descent *problem, const int32_t *integers,
                         double *distances, struct baryon_error *err);
-/* Everything that by_descent_run() and by_gptq_run() refuse, but that the latter takes neither rows
- * nor offsets. */
+/* Everything that by_descent_run() and by_gptq_run() refuse, but that the latter takes no rows. */
 int by_descent_check(const struct by_descent *problem, struct baryon_error *err);
 
 #endif

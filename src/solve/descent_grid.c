@@ -81,6 +81,8 @@ static int check_grid(const struct by_descent *p, struct baryon_error *err)
 
 static int check_samples(const struct by_descent *p, struct baryon_error *err)
 {
+    if (p->gram && p->gram_is_finite)
+        return 0;
     if (p->gram)
         return check_finite("gram", p->gram, p->columns * p->columns, err);
     if (!p->rows || !p->rows->count || p->rows->stride < p->rows->count)
@@ -96,6 +98,7 @@ int by_descent_check(const struct by_descent *p, struct baryon_error *err)
     if (check_sizes(p, err) || check_levels(p, err) || check_grid(p, err) ||
         check_samples(p, err) ||
         (p->cross && check_finite("cross", p->cross, p->outs * p->columns, err)) ||
+        (p->pull && check_finite("pull", p->pull, p->outs * p->columns, err)) ||
         check_finite("weights", p->weights, p->outs * p->columns, err))
         return -1;
     return 0;
@@ -164,6 +167,7 @@ static int32_t pick_of_table(const struct by_descent *p, float level)
 
 int32_t by_descent_pick(const struct by_descent *p, size_t at, float value)
 {
+    value -= by_descent_offset(p, at);
     if (p->grid && p->grid->table) {
         const float level = value / p->scales[at];
         return pick_of_table(p, isnan(level) ? 0 : level);
@@ -231,7 +235,8 @@ int by_descent_error(const struct by_descent *p, const int32_t *integers, double
     return 0;
 }
 
-/* With w the sum of both and d their difference it is d' (gram w - 2 cross). */
+/* With w the sum of both and d their difference it is d' (gram w - 2 cross); without cross w is
+ * what both are off the weights, and pull stands for it. */
 void by_descent_changes(const struct by_descent *p, size_t first, size_t count, const int32_t *from,
                         const int32_t *to, double *room, double *changes)
 {
@@ -239,11 +244,12 @@ void by_descent_changes(const struct by_descent *p, size_t first, size_t count, 
     double *sums = room, *differences = room + count * p->columns;
     for (size_t k = 0; k < count; k++) {
         double *sum = sums + k * p->columns, *difference = differences + k * p->columns;
+        const float *weights = p->weights + (first + k) * p->columns;
         by_descent_values(p, first + k, to + k * p->columns, sum);
         by_descent_values(p, first + k, from + k * p->columns, difference);
         for (size_t i = 0; i < p->columns; i++) {
             const double now = sum[i], before = difference[i];
-            sum[i] = now + before;
+            sum[i] = now + before - (p->cross ? 0 : 2 * (double)weights[i]);
             difference[i] = now - before;
         }
         changes[k] = 0;
@@ -251,7 +257,7 @@ void by_descent_changes(const struct by_descent *p, size_t first, size_t count, 
     for (size_t i = 0; i < p->columns; i++)
         for (size_t k = 0; k < count; k++) {
             const double difference = differences[k * p->columns + i];
-            const double cross = (double)p->cross[(first + k) * p->columns + i];
+            const double cross = (double)by_descent_aim(p, (first + k) * p->columns + i);
             if (difference != 0)
                 changes[k] += difference * (path->dot(p->gram + i * p->columns,
                                                       sums + k * p->columns, p->columns) -

@@ -41,6 +41,13 @@ static inline float by_descent_value(const struct by_descent *problem, size_t sc
            by_descent_offset(problem, scale_index);
 }
 
+/* Of cross, or what stands for it. */
+static inline float by_descent_aim(const struct by_descent *problem, size_t place)
+{
+    const float *aim = problem->cross ? problem->cross : problem->pull;
+    return aim ? aim[place] : 0;
+}
+
 /* A step has to gain this share of what it costs by itself: less is noise of the gradient. */
 #define BY_DESCENT_MARGIN 0x1p-10f
 

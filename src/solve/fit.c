@@ -17,6 +17,7 @@ struct fitting {
     const struct by_fit *fit;
     const struct by_blas *blas;
     const int32_t *integers;
+    const float *residuals;
     float *scales;
 };
 
@@ -24,7 +25,7 @@ struct piece {
     size_t first, outs;
     float *levels, *products; /* [outs][columns] */
     double *normal;           /* [outs][groups][groups]: the upper triangle of A */
-    double *right;            /* [outs][groups] */
+    double *right;            /* [outs][groups]: less what the scales have now in A */
     double *factor;           /* [groups][groups] */
     double *solved;           /* [groups] */
     float *scales;            /* [groups] */
@@ -73,8 +74,21 @@ static void find_row(const struct fitting *f, struct piece *piece, size_t group)
             const size_t from = h * p->group;
             row[h] = sum_of_products(products + from, levels + from, group_end(p, h) - from);
         }
-        piece->right[k * p->groups + group] = sum_of_products(
-            p->cross + (piece->first + k) * p->columns + begin, levels + begin, end - begin);
+        piece->right[k * p->groups + group] = -sum_of_products(
+            f->residuals + (piece->first + k) * p->columns + begin, levels + begin, end - begin);
+    }
+}
+
+/* With residual = gram values - cross, v' cross = A s - v' residual for the scales s as they are.
+ */
+static void add_scales(const double *normal, const float *scales, double *right, size_t n)
+{
+    for (size_t g = 0; g < n; g++) {
+        right[g] += normal[g * n + g] * (double)scales[g];
+        for (size_t h = g + 1; h < n; h++) {
+            right[g] += normal[g * n + h] * (double)scales[h];
+            right[h] += normal[g * n + h] * (double)scales[g];
+        }
     }
 }
 
@@ -135,8 +149,10 @@ static double error_of_scales(const double *normal, const double *right, const f
 static void fit_output(const struct fitting *f, const struct piece *piece, size_t k)
 {
     const size_t n = f->problem->groups, out = piece->first + k;
-    const double *normal = piece->normal + k * n * n, *right = piece->right + k * n;
+    const double *normal = piece->normal + k * n * n;
+    double *right = piece->right + k * n;
     float *scales = f->scales + out * n;
+    add_scales(normal, scales, right, n);
     if (!factorize(piece, normal, n))
         return;
     substitute(piece, right, n);
@@ -187,10 +203,15 @@ static int fit_piece(void *context, size_t begin, size_t end, unsigned worker,
     return status;
 }
 
-int by_fit_run(const struct by_descent *problem, const int32_t *integers, const struct by_fit *fit,
-               struct by_pool *pool, float *scales, struct baryon_error *err)
+int by_fit_run(const struct by_descent *problem, const int32_t *integers, const float *residuals,
+               const struct by_fit *fit, struct by_pool *pool, float *scales,
+               struct baryon_error *err)
 {
-    struct fitting f = {.problem = problem, .fit = fit, .integers = integers, .scales = scales};
+    struct fitting f = {.problem = problem,
+                        .fit = fit,
+                        .integers = integers,
+                        .residuals = residuals,
+                        .scales = scales};
     if (by_descent_check(problem, err) || by_blas_open(&f.blas, err))
         return -1;
     return by_par_for(pool, problem->outs, OUTS, fit_piece, &f, err);

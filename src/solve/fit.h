@@ -16,10 +16,12 @@ struct by_fit {
     void *context;
 };
 
-/* scales: [outs][groups], those of the problem, which get better or stay. A scale stays that would
+/* scales: [outs][groups], those of the problem, which get better or stay. residuals:
+ * by_descent_residuals() of the integers. No offsets. A scale stays that would
  * become less than a third, or more than three times, of what it was. Same scales for any number of
  * threads. */
-int by_fit_run(const struct by_descent *problem, const int32_t *integers, const struct by_fit *fit,
-               struct by_pool *pool, float *scales, struct baryon_error *err);
+int by_fit_run(const struct by_descent *problem, const int32_t *integers, const float *residuals,
+               const struct by_fit *fit, struct by_pool *pool, float *scales,
+               struct baryon_error *err);
 
 #endif

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define BLOCK BY_CHOLESKY_BLOCK
-#define OUTS  64  /* of a piece */
+#define OUTS  BY_GPTQ_OUTS
 #define ROWS  128 /* of a piece, where the factor is divided */
 /* Damping beyond the caller's, in shares of the mean diagonal: none, then from the first on. */
 #define DAMPING_FIRST 1e-4f
@@ -27,15 +27,22 @@ struct column {
     uint32_t index;
 };
 
+struct by_gptq_factor {
+    size_t columns;
+    struct column *order; /* by diagonal, ascending, or from the last column to the first */
+    float *rows;          /* [columns][columns] in that order */
+    float *diagonal;      /* of the rows */
+    float *turned;        /* [columns][BLOCK]: a column of its block of the factor, as a row */
+    bool positive;        /* whether there is one */
+    bool damped;          /* beyond what the caller did */
+};
+
 struct gptq {
     const struct by_descent *problem;
+    const struct by_gptq_factor *factor;
     const struct by_descent_path *path;
     const struct by_blas *blas; /* NULL: one block */
-    struct column *order;       /* by diagonal, ascending */
-    float *factor;              /* [columns][columns] in that order */
-    float *diagonal;            /* of the factor */
     int32_t *integers;
-    bool damped; /* beyond what the caller did */
 };
 
 /* --- The factor --- */
@@ -48,37 +55,29 @@ static int by_diagonal(const void *left, const void *right)
     return a->index > b->index ? -1 : a->index < b->index;
 }
 
-static float find_order(const struct gptq *g)
+static float find_order(struct by_gptq_factor *f, const float *gram, bool in_order)
 {
-    const size_t columns = g->problem->columns;
     double sum = 0;
-    for (size_t i = 0; i < columns; i++) {
-        const float diagonal = g->problem->gram[i * columns + i];
-        g->order[i] = (struct column){fmaxf(diagonal, 0), (uint32_t)i};
-        sum += (double)g->order[i].diagonal;
+    for (size_t i = 0; i < f->columns; i++) {
+        const size_t column = in_order ? f->columns - 1 - i : i;
+        const float diagonal = fmaxf(gram[column * f->columns + column], 0);
+        f->order[i] = (struct column){diagonal, (uint32_t)column};
+        sum += (double)diagonal;
     }
-    if (!g->problem->in_order)
-        qsort(g->order, columns, sizeof *g->order, by_diagonal);
-    for (size_t i = 0; g->problem->in_order && i < columns / 2; i++) {
-        const struct column other = g->order[columns - 1 - i];
-        g->order[columns - 1 - i] = g->order[i];
-        g->order[i] = other;
-    }
-    return (float)(sum / (double)columns);
+    if (!in_order)
+        qsort(f->order, f->columns, sizeof *f->order, by_diagonal);
+    return (float)(sum / (double)f->columns);
 }
 
 /* Columns without a diagonal have nothing to do with the others. */
-static void fill_factor(const struct gptq *g, float mean, float damping)
+static void fill_rows(const struct by_gptq_factor *f, const float *gram, float mean, float damping)
 {
-    const size_t columns = g->problem->columns;
-    for (size_t i = 0; i < columns; i++) {
-        float *row = g->factor + i * columns;
-        const float *from = g->problem->gram + g->order[i].index * columns;
-        for (size_t j = 0; j < i; j++) {
-            const bool dead = !(g->order[j].diagonal > 0);
-            row[j] = dead ? 0 : from[g->order[j].index];
-        }
-        row[i] = g->order[i].diagonal > 0 ? g->order[i].diagonal + damping * mean : mean;
+    for (size_t i = 0; i < f->columns; i++) {
+        float *row = f->rows + i * f->columns;
+        const float *from = gram + f->order[i].index * f->columns;
+        for (size_t j = 0; j < i; j++)
+            row[j] = f->order[j].diagonal > 0 ? from[f->order[j].index] : 0;
+        row[i] = f->order[i].diagonal > 0 ? f->order[i].diagonal + damping * mean : mean;
     }
 }
 
@@ -86,44 +85,78 @@ static void fill_factor(const struct gptq *g, float mean, float damping)
 static int divide_rows(void *context, size_t begin, size_t end, unsigned worker,
                        struct baryon_error *err)
 {
-    const struct gptq *g = context;
+    const struct by_gptq_factor *f = context;
     (void)worker;
     (void)err;
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = begin; i < end; i++) {
+        const size_t block = i / BLOCK * BLOCK;
+        float *row = f->rows + i * f->columns;
         for (size_t j = 0; j < i; j++)
-            g->factor[i * g->problem->columns + j] /= g->diagonal[j];
+            row[j] /= f->diagonal[j];
+        for (size_t j = block; j < i; j++)
+            f->turned[j * BLOCK + (i - block)] = row[j];
+    }
     return 0;
 }
 
-static int find_factor(struct gptq *g, struct by_pool *pool, bool *positive,
-                       struct baryon_error *err)
+static int find_factor(struct by_gptq_factor *f, const float *gram, bool in_order,
+                       struct by_pool *pool, struct baryon_error *err)
 {
-    const size_t columns = g->problem->columns;
-    const float mean = find_order(g);
-    *positive = false;
-    for (float damping = 0; !*positive && damping < DAMPING_LAST && mean > 0;
+    const size_t columns = f->columns;
+    const struct by_blas *blas = NULL;
+    if (columns > BLOCK && by_blas_open(&blas, err))
+        return -1;
+    const float mean = find_order(f, gram, in_order);
+    for (float damping = 0; !f->positive && damping < DAMPING_LAST && mean > 0;
          damping = damping > 0 ? damping * 10 : DAMPING_FIRST) {
-        g->damped = damping > 0;
-        fill_factor(g, mean, damping);
-        if (by_cholesky(g->factor, columns, g->blas, pool, positive, err))
+        f->damped = damping > 0;
+        fill_rows(f, gram, mean, damping);
+        if (by_cholesky(f->rows, columns, blas, pool, &f->positive, err))
             return -1;
     }
     for (size_t i = 0; i < columns; i++)
-        g->diagonal[i] = g->factor[i * columns + i];
-    return *positive ? by_par_for(pool, columns, ROWS, divide_rows, g, err) : 0;
+        f->diagonal[i] = f->rows[i * columns + i];
+    return f->positive ? by_par_for(pool, columns, ROWS, divide_rows, f, err) : 0;
+}
+
+int by_gptq_factor_open(struct by_gptq_factor **factor, const float *gram, size_t columns,
+                        bool in_order, struct by_pool *pool, struct baryon_error *err)
+{
+    struct by_gptq_factor *f = *factor = by_alloc_zero(1, sizeof *f, err);
+    if (!f)
+        return -1;
+    f->columns = columns;
+    f->order = by_alloc(columns, sizeof *f->order, err);
+    f->rows = by_alloc(columns * columns, sizeof *f->rows, err);
+    f->diagonal = by_alloc(columns, sizeof *f->diagonal, err);
+    f->turned = by_alloc(columns * BLOCK, sizeof *f->turned, err);
+    return f->order && f->rows && f->diagonal && f->turned
+               ? find_factor(f, gram, in_order, pool, err)
+               : -1;
+}
+
+void by_gptq_factor_close(struct by_gptq_factor *factor)
+{
+    if (!factor)
+        return;
+    by_free(factor->order);
+    by_free(factor->rows);
+    by_free(factor->diagonal);
+    by_free(factor->turned);
+    by_free(factor);
 }
 
 /* --- What the values should be --- */
 
 struct piece {
     size_t first, outs;
-    float *missing; /* [outs][columns], in the order: cross - gram weights, then taken through l */
+    float *missing; /* [outs][columns], in the order: pull, then taken through l */
     float *wanted;  /* [outs][columns], in the order: what columns still to come should be */
     float *errors;  /* [outs][BLOCK]: weights - values */
 };
 
-/* cross - gram weights in the order: zero where the weights themselves are the best. `wanted` is
- * not needed yet. */
+/* Pull, or cross - gram weights, in the order: zero where the weights themselves are the best.
+ * `wanted` is not needed yet. */
 static void find_missing(const struct gptq *g, const struct piece *piece)
 {
     const struct by_descent *p = g->problem;
@@ -133,29 +166,31 @@ static void find_missing(const struct gptq *g, const struct piece *piece)
     for (uint32_t i = 0; i < BLOCK; i++)
         all[i] = i;
     for (size_t i = 0; i < piece->outs * columns; i++)
-        piece->wanted[i] = -p->cross[piece->first * columns + i];
-    if (g->blas)
+        piece->wanted[i] = -by_descent_aim(p, piece->first * columns + i);
+    if (g->blas && p->cross)
         g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)piece->outs,
                        (int)columns, (int)columns, 1, weights, (int)columns, p->gram, (int)columns,
                        1, piece->wanted, (int)columns);
     for (size_t k = 0; k < piece->outs; k++) {
         float *wanted = piece->wanted + k * columns;
-        if (!g->blas)
+        if (!g->blas && p->cross)
             g->path->add(wanted, columns, p->gram, columns, all, columns, weights + k * columns);
         for (size_t i = 0; i < columns; i++)
-            piece->missing[k * columns + i] = -wanted[g->order[i].index];
+            piece->missing[k * columns + i] = -wanted[g->factor->order[i].index];
     }
 }
 
 /* Takes a block of an output, off which earlier blocks are, through the factor. */
 static void solve_block(const struct gptq *g, size_t begin, size_t end, float *missing)
 {
-    double solved[BLOCK];
+    const uint32_t which = 0;
     for (size_t i = begin; i < end; i++) {
-        const float *row = g->factor + i * g->problem->columns + begin;
-        const double known = g->path->dot(row, solved, i - begin);
-        solved[i - begin] = g->order[i].diagonal > 0 ? (double)missing[i] - known : 0;
-        missing[i] = (float)solved[i - begin];
+        const float *column = g->factor->turned + i * BLOCK + (i - begin);
+        const float factor = -missing[i];
+        if (g->factor->order[i].diagonal > 0)
+            g->path->add(missing + i + 1, end - i - 1, column + 1, BLOCK, &which, 1, &factor);
+        else
+            missing[i] = 0;
     }
 }
 
@@ -165,7 +200,7 @@ static void want_weights(const struct gptq *g, const struct piece *piece)
     for (size_t k = 0; k < piece->outs; k++)
         for (size_t i = 0; i < p->columns; i++)
             piece->wanted[k * p->columns + i] =
-                p->weights[(piece->first + k) * p->columns + g->order[i].index];
+                p->weights[(piece->first + k) * p->columns + g->factor->order[i].index];
 }
 
 /*
@@ -177,7 +212,7 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
 {
     const struct by_descent *p = g->problem;
     const size_t columns = p->columns;
-    if (!p->cross) {
+    if (!p->cross && !p->pull) {
         want_weights(g, piece);
         return;
     }
@@ -187,24 +222,29 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
         if (begin)
             g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)piece->outs,
                            (int)(end - begin), (int)begin, -1, piece->missing, (int)columns,
-                           g->factor + begin * columns, (int)columns, 1, piece->missing + begin,
-                           (int)columns);
+                           g->factor->rows + begin * columns, (int)columns, 1,
+                           piece->missing + begin, (int)columns);
         for (size_t k = 0; k < piece->outs; k++)
             solve_block(g, begin, end, piece->missing + k * columns);
     }
     for (size_t k = 0; k < piece->outs; k++)
         for (size_t i = 0; i < columns; i++) {
-            const float weight = p->weights[(piece->first + k) * columns + g->order[i].index];
+            const float weight =
+                p->weights[(piece->first + k) * columns + g->factor->order[i].index];
             const float solved = piece->missing[k * columns + i];
-            const float moved = weight + solved / g->diagonal[i] / g->diagonal[i];
-            piece->wanted[k * columns + i] = !g->damped && isfinite(moved) ? moved : weight;
+            const float moved = weight + solved / g->factor->diagonal[i] / g->factor->diagonal[i];
+            piece->wanted[k * columns + i] = !g->factor->damped && isfinite(moved) ? moved : weight;
         }
 }
 
 /* --- Rounding --- */
 
-static int32_t choose_integer(const struct by_descent *p, size_t place, size_t at, float wanted)
+/* A scale of 0, which grids may have, makes the same value of all integers. */
+static int32_t choose_integer(const struct by_descent *p, size_t place, size_t at, float wanted,
+                              int32_t now)
 {
+    if (p->grid && p->scales[at] == 0)
+        return now;
     if (p->free)
         return by_descent_pick(p, at, wanted);
     const float level = nearbyintf(by_descent_level(p, wanted, at));
@@ -219,12 +259,12 @@ static void round_block(const struct gptq *g, const struct piece *piece, size_t 
     const uint32_t which = 0;
     float *wanted = piece->wanted + k * p->columns, *errors = piece->errors + k * BLOCK;
     for (size_t i = end; i-- > begin;) {
-        const size_t out = piece->first + k, column = g->order[i].index;
+        const size_t out = piece->first + k, column = g->factor->order[i].index;
         const size_t at = by_descent_scale_index(p, out, column), place = out * p->columns + column;
-        g->integers[place] = choose_integer(p, place, at, wanted[i]);
+        g->integers[place] = choose_integer(p, place, at, wanted[i], g->integers[place]);
         errors[i - begin] = p->weights[place] - by_descent_value(p, at, g->integers[place]);
-        g->path->add(wanted + begin, i - begin, g->factor + i * p->columns + begin, p->columns,
-                     &which, 1, errors + i - begin);
+        g->path->add(wanted + begin, i - begin, g->factor->rows + i * p->columns + begin,
+                     p->columns, &which, 1, errors + i - begin);
     }
 }
 
@@ -238,7 +278,7 @@ static void round_outs(const struct gptq *g, const struct piece *piece)
         if (begin)
             g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)piece->outs,
                            (int)begin, (int)(end - begin), 1, piece->errors, BLOCK,
-                           g->factor + begin * columns, (int)columns, 1, piece->wanted,
+                           g->factor->rows + begin * columns, (int)columns, 1, piece->wanted,
                            (int)columns);
     }
 }
@@ -261,32 +301,30 @@ static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
-static int round_all(struct gptq *g, struct by_pool *pool, struct baryon_error *err)
+int by_gptq_round(const struct by_descent *problem, const struct by_gptq_factor *factor,
+                  struct by_pool *pool, int32_t *integers, struct baryon_error *err)
 {
-    const size_t columns = g->problem->columns;
-    bool positive;
-    g->order = by_alloc(columns, sizeof *g->order, err);
-    g->factor = by_alloc(columns * columns, sizeof *g->factor, err);
-    g->diagonal = by_alloc(columns, sizeof *g->diagonal, err);
-    if (!g->order || !g->factor || !g->diagonal || find_factor(g, pool, &positive, err))
+    struct gptq g = {.problem = problem,
+                     .factor = factor,
+                     .path = by_descent_path_chosen(),
+                     .integers = integers};
+    if (by_descent_check(problem, err) || (problem->columns > BLOCK && by_blas_open(&g.blas, err)))
         return -1;
-    if (positive)
-        return by_par_for(pool, g->problem->outs, OUTS, round_piece, g, err);
-    by_descent_nearest(g->problem, g->integers);
+    if (factor->positive)
+        return by_par_for(pool, problem->outs, OUTS, round_piece, &g, err);
+    by_descent_nearest(problem, integers);
     return 0;
 }
 
 int by_gptq_run(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,
                 struct baryon_error *err)
 {
-    struct gptq g = {.problem = problem, .path = by_descent_path_chosen(), .integers = integers};
-    if (problem->grid && problem->grid->offsets)
-        return by_fail(err, BARYON_ERR_USAGE, "GPTQ takes no offsets");
-    if (by_descent_check(problem, err) || (problem->columns > BLOCK && by_blas_open(&g.blas, err)))
+    struct by_gptq_factor *factor = NULL;
+    if (by_descent_check(problem, err))
         return -1;
-    int status = round_all(&g, pool, err);
-    by_free(g.order);
-    by_free(g.factor);
-    by_free(g.diagonal);
-    return status;
+    const int status =
+        by_gptq_factor_open(&factor, problem->gram, problem->columns, false, pool, err) ||
+        by_gptq_round(problem, factor, pool, integers, err);
+    by_gptq_factor_close(factor);
+    return status ? -1 : 0;
 }

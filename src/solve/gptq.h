@@ -9,17 +9,33 @@
 
 #include "solve/descent.h"
 
+/* What rounding takes of a gram: problems that share one, such as pieces of many outputs, share
+ * this. Takes memory for another gram. */
+struct by_gptq_factor;
+
+/*
+ * gram: [columns][columns], both triangles, finite. in_order: columns as they come. One that is
+ * singular gets more damping, up to a tenth of its mean diagonal, and then the weights are what is
+ * aimed at; where that does not help either, integers are the nearest. Same bits for any number of
+ * threads; no BLAS for up to BY_CHOLESKY_BLOCK columns. by_gptq_factor_close() goes with it in
+ * every case.
+ */
+int by_gptq_factor_open(struct by_gptq_factor **factor, const float *gram, size_t columns,
+                        bool in_order, struct by_pool *pool, struct baryon_error *err);
+void by_gptq_factor_close(struct by_gptq_factor *factor);
+
 /*
  * integers: [outs][columns], out: one of the two next to the weight, or, where the problem is free,
- * any within the levels; by_descent_run() says what it does with these. They aim at what has the
- * least error(w), which is the weights where cross = gram weights. Sweeps do not matter. May be
- * worse than the nearest integers: the caller judges, by_descent_error() helps.
- *
- * A gram that is singular gets more damping, up to a tenth of its mean diagonal, and then the
- * weights are what is aimed at; where that does not help either, the integers are the nearest.
- * Takes memory for another gram. Same integers for any number of threads; no BLAS for up to
- * BY_CHOLESKY_BLOCK columns.
+ * any within the levels; by_descent_run() says what it does with these. Those of a scale of 0 stay,
+ * where the problem has a grid. They aim at what has the least error(w), which is the weights where
+ * cross = gram weights. Sweeps do not matter. May be worse than the nearest integers: the caller
+ * judges, by_descent_error() helps. factor: of the problem's gram. Same integers for any number of
+ * threads, and however outputs are cut into pieces of BY_GPTQ_OUTS.
  */
+#define BY_GPTQ_OUTS 64
+int by_gptq_round(const struct by_descent *problem, const struct by_gptq_factor *factor,
+                  struct by_pool *pool, int32_t *integers, struct baryon_error *err);
+/* The same with a factor of its own, which does not take columns as they come. */
 int by_gptq_run(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,
                 struct baryon_error *err);
 

@@ -75,6 +75,14 @@ static void to_eighths(void *context, size_t out, float *row)
         row[g] = roundf(row[g] * 8) / 8;
 }
 
+static void fit_scales(const struct by_descent *problem, const struct by_fit *fit)
+{
+    struct baryon_error err = {0};
+    float residuals[OUTS * COLUMNS];
+    assert_int_equal(by_descent_residuals(problem, NULL, integers, residuals, &err), 0);
+    assert_int_equal(by_fit_run(problem, integers, residuals, fit, NULL, scales, &err), 0);
+}
+
 /* d' gram d of all outputs. */
 static double error_of(void)
 {
@@ -95,13 +103,12 @@ static double error_of(void)
 static void test_least(void **state)
 {
     const struct by_fit fit = {keep, NULL};
-    struct baryon_error err = {0};
     (void)state;
     fill(1);
     const struct by_descent problem = problem_of();
     by_descent_nearest(&problem, integers);
     const double before = error_of();
-    assert_int_equal(by_fit_run(&problem, integers, &fit, NULL, scales, &err), 0);
+    fit_scales(&problem, &fit);
     const double after = error_of();
     assert_true(after < before);
     for (size_t k = 0; k < OUTS * GROUPS; k++)
@@ -117,13 +124,12 @@ static void test_least(void **state)
 static void test_stored(void **state)
 {
     const struct by_fit fit = {to_eighths, NULL};
-    struct baryon_error err = {0};
     (void)state;
     fill(2);
     const struct by_descent problem = problem_of();
     by_descent_nearest(&problem, integers);
     const double before = error_of();
-    assert_int_equal(by_fit_run(&problem, integers, &fit, NULL, scales, &err), 0);
+    fit_scales(&problem, &fit);
     assert_true(error_of() <= before + 1e-9);
     for (size_t k = 0; k < OUTS * GROUPS; k++)
         assert_true(scales[k] == 0.14f || scales[k] == 0.125f || scales[k] == 0.25f);
@@ -133,13 +139,12 @@ static void test_stored(void **state)
 static void test_zeros(void **state)
 {
     const struct by_fit fit = {keep, NULL};
-    struct baryon_error err = {0};
     (void)state;
     fill(3);
     const struct by_descent problem = problem_of();
     for (size_t k = 0; k < OUTS * COLUMNS; k++)
         integers[k] = 0;
-    assert_int_equal(by_fit_run(&problem, integers, &fit, NULL, scales, &err), 0);
+    fit_scales(&problem, &fit);
     for (size_t k = 0; k < OUTS * GROUPS; k++)
         assert_true(scales[k] == 0.14f);
 }
@@ -160,8 +165,10 @@ static void test_table(void **state)
     by_descent_nearest(&problem, integers);
     assert_int_equal(by_descent_distance(&problem, integers, nearest, &err), 0);
     for (int order = 0; order < 2; order++) {
-        problem.in_order = order;
-        assert_int_equal(by_gptq_run(&problem, NULL, integers, &err), 0);
+        struct by_gptq_factor *factor;
+        assert_int_equal(by_gptq_factor_open(&factor, problem.gram, COLUMNS, order, NULL, &err), 0);
+        assert_int_equal(by_gptq_round(&problem, factor, NULL, integers, &err), 0);
+        by_gptq_factor_close(factor);
         assert_int_equal(by_descent_distance(&problem, integers, found, &err), 0);
         for (size_t k = 0; k < OUTS; k++)
             sums[order] += found[k];

@@ -23,7 +23,7 @@ static const char *const names[] = {"q4_0", "q4_1", "q5_0", "q5_1",   "q8_0",   
 #define NAMES (sizeof names / sizeof *names)
 
 static struct baryon_error err;
-static float gram[COLUMNS * COLUMNS], weights[ROWS * COLUMNS], cross[ROWS * COLUMNS];
+static float gram[COLUMNS * COLUMNS], weights[ROWS * COLUMNS], pull[ROWS * COLUMNS];
 static float values[ROWS * COLUMNS];
 static uint8_t blocks[BYTES_MAX], others[BYTES_MAX];
 static double errors[ROWS][2];
@@ -50,26 +50,23 @@ static void fill(uint64_t seed, size_t dead)
         weights[i] = (float)by_rng_normal(seed, 1000, i) * (i % 97 ? 0.02f : 0.1f);
 }
 
-static void fill_cross(uint64_t seed)
+static void fill_pull(uint64_t seed)
 {
     for (size_t row = 0; row < ROWS; row++)
-        for (size_t i = 0; i < COLUMNS; i++) {
-            double sum = 0.002 * by_rng_normal(seed, 1001, row * COLUMNS + i);
-            for (size_t j = 0; j < COLUMNS; j++)
-                sum += (double)gram[i * COLUMNS + j] * (double)weights[row * COLUMNS + j];
-            cross[row * COLUMNS + i] = (float)sum;
-        }
+        for (size_t i = 0; i < COLUMNS; i++)
+            pull[row * COLUMNS + i] = (float)(0.002 * by_rng_normal(seed, 1001, row * COLUMNS + i));
 }
 
-static struct by_ggml_solve problem_of(const char *name, bool with_cross)
+static struct by_ggml_solve problem_of(const char *name, bool with_pull)
 {
     return (struct by_ggml_solve){.type = by_ggml_type_named(name),
                                   .rows = ROWS,
                                   .columns = COLUMNS,
                                   .weights = weights,
                                   .gram = gram,
-                                  .cross = with_cross ? cross : NULL,
-                                  .rounds = -1};
+                                  .pull = with_pull ? pull : NULL,
+                                  .sweeps = 12,
+                                  .rounds = 2};
 }
 
 static void solve(const struct by_ggml_solve *problem, struct by_pool *pool, uint8_t *out)
@@ -79,18 +76,16 @@ static void solve(const struct by_ggml_solve *problem, struct by_pool *pool, uin
 }
 
 /* The form of what the blocks decode to, less that of the weights. */
-static double plain_error(size_t row, bool with_cross)
+static double plain_error(size_t row, bool with_pull)
 {
     const float *w = weights + row * COLUMNS, *v = values + row * COLUMNS;
     double sum = 0;
     for (size_t i = 0; i < COLUMNS; i++) {
-        double apart = 0, excess = 0;
-        for (size_t j = 0; j < COLUMNS; j++) {
+        double apart = 0;
+        for (size_t j = 0; j < COLUMNS; j++)
             apart += (double)gram[i * COLUMNS + j] * ((double)v[j] - (double)w[j]);
-            excess += (double)gram[i * COLUMNS + j] * (double)w[j];
-        }
-        excess -= with_cross ? (double)cross[row * COLUMNS + i] : excess;
-        sum += ((double)v[i] - (double)w[i]) * (apart + 2 * excess);
+        apart -= with_pull ? 2 * (double)pull[row * COLUMNS + i] : 0;
+        sum += ((double)v[i] - (double)w[i]) * apart;
     }
     return sum;
 }
@@ -114,17 +109,17 @@ static void better(void **state)
 {
     (void)state;
     fill(1, 0);
-    fill_cross(1);
+    fill_pull(1);
     for (size_t n = 0; n < 2 * NAMES; n++) {
         const char *name = names[n / 2];
-        const bool with_cross = n % 2;
-        const struct by_ggml_solve problem = problem_of(name, with_cross);
+        const bool with_pull = n % 2;
+        const struct by_ggml_solve problem = problem_of(name, with_pull);
         solve(&problem, NULL, blocks);
         decode(name);
         for (size_t row = 0; row < ROWS; row++)
             assert_true(errors[row][1] <= errors[row][0]);
         for (size_t row = 0; row < ROWS; row += 9) {
-            const double plain = plain_error(row, with_cross);
+            const double plain = plain_error(row, with_pull);
             assert_true(fabs(plain - errors[row][1]) <= 1e-3 * fabs(plain) + 1e-6);
         }
         assert_true(sum_of(1) < 0.7 * sum_of(0));
@@ -141,7 +136,7 @@ static void start(void **state)
         importance[i] = gram[i * COLUMNS + i];
     for (size_t n = 0; n < NAMES; n++) {
         struct by_ggml_solve problem = problem_of(names[n], false);
-        problem.start_only = true;
+        problem.sweeps = problem.rounds = 0;
         solve(&problem, NULL, blocks);
         assert_int_equal(
             by_ggml_encode(problem.type, weights, ROWS, COLUMNS, importance, others, &err), 0);
@@ -218,7 +213,7 @@ static void threads(void **state)
     struct by_pool *pool;
     (void)state;
     fill(1, 0);
-    fill_cross(1);
+    fill_pull(1);
     assert_int_equal(by_pool_open(&pool, 3, &err), 0);
     for (size_t n = 0; n < NAMES; n++) {
         const struct by_ggml_solve problem = problem_of(names[n], true);
@@ -318,8 +313,6 @@ static void refused(void **state)
     weights[33 * COLUMNS + 7] = NAN;
     assert_refused(&problem, "column 7 is NaN, which a block cannot hold");
     weights[33 * COLUMNS + 7] = 0;
-    gram[1] = INFINITY;
-    assert_refused(&problem, "gram contains values that are not finite");
 }
 
 int main(void)

@@ -266,6 +266,39 @@ static void same_for_any_threads(void **state)
     descent_close(&c);
 }
 
+/* Chunks of outputs share a factor: the integers of all at once. */
+static void same_in_chunks(void **state)
+{
+    const struct descent_shape shape = {.columns = 300,
+                                        .outs = 4 * BY_GPTQ_OUTS + 9,
+                                        .rows = 500,
+                                        .low = -8,
+                                        .high = 7,
+                                        .free = true,
+                                        .group = 64};
+    struct descent_case c;
+    struct by_gptq_factor *factor;
+    (void)state;
+    descent_open(&c, &shape);
+    assert_ran(&c, NULL);
+    memcpy(c.start, c.integers, shape.columns * shape.outs * sizeof *c.start);
+    const struct by_descent whole = c.problem;
+    assert_int_equal(by_gptq_factor_open(&factor, whole.gram, shape.columns, false, NULL, &err), 0);
+    for (size_t first = 0; first < shape.outs; first += 2 * BY_GPTQ_OUTS) {
+        const size_t left = shape.outs - first, at = first * shape.columns;
+        struct by_descent chunk = whole;
+        chunk.outs = left < 2 * BY_GPTQ_OUTS ? left : 2 * BY_GPTQ_OUTS;
+        chunk.weights += at;
+        chunk.cross += at;
+        chunk.scales += first * chunk.groups;
+        memset(c.integers + at, 0, chunk.outs * shape.columns * sizeof *c.integers);
+        assert_int_equal(by_gptq_round(&chunk, factor, NULL, c.integers + at, &err), 0);
+    }
+    assert_memory_equal(c.start, c.integers, shape.columns * shape.outs * sizeof *c.start);
+    by_gptq_factor_close(factor);
+    descent_close(&c);
+}
+
 /* --- Odd layers --- */
 
 static void singular_gram_is_damped(void **state)
@@ -372,6 +405,7 @@ int main(void)
                                        cmocka_unit_test(next_to_the_weights),
                                        cmocka_unit_test(aims_at_cross),
                                        cmocka_unit_test(same_for_any_threads),
+                                       cmocka_unit_test(same_in_chunks),
                                        cmocka_unit_test(singular_gram_is_damped),
                                        cmocka_unit_test(hopeless_gram_gives_nearest),
                                        cmocka_unit_test(dead_columns_are_nearest),

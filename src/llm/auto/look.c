@@ -47,9 +47,11 @@ static int round_rows_of(struct by_bits_search *s, const struct by_llm_group *gr
     return status ? -1 : 0;
 }
 
-static int keep_rounded(struct by_bits_search *s, const struct by_llm_group *group,
+static int keep_rounded(struct by_bits_search *s, struct by_llm_group *group,
                         const struct by_llm_sharing *own, struct baryon_error *err)
 {
+    if (by_llm_group_form(group, s->pool, err))
+        return -1;
     for (size_t i = 0; i < own->count; i++) {
         const struct by_llm_item *items = s->types[s->probe_type].plan.items;
         const size_t linear = s->linear_of[own->places[i].item - items];
@@ -63,7 +65,7 @@ static int keep_rounded(struct by_bits_search *s, const struct by_llm_group *gro
     return 0;
 }
 
-/* The first type chooses the shrinkage for all. */
+/* The first type chooses shrinkage and damping for all. */
 static int look_at_type(struct by_bits_search *s, const struct by_llm_sharing *sharing,
                         const struct by_llm_inputs *inputs, size_t type,
                         struct by_llm_solver *solver, struct baryon_error *err)
@@ -82,6 +84,7 @@ static int look_at_type(struct by_bits_search *s, const struct by_llm_sharing *s
     int status = by_llm_group_open(&group, s->pool, err);
     if (!status) {
         solver->options.shrink = group.shrink;
+        solver->options.damping = group.damping;
         note_errors(s, type, &own, linears);
         status = type == s->probe_type ? keep_rounded(s, &group, &own, err) : 0;
     }

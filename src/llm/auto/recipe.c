@@ -33,8 +33,12 @@ static void put_solver(struct by_str *out, const struct by_llm_solver *solver)
     put_line(out, "method", solver->method->name);
     if (own->shrink >= 0)
         by_str_printf(out, "shrink: %.17g\n", own->shrink);
-    by_str_printf(out, "damping: %.17g\ncross: %.17g\nsweeps: %u\nscale-fits: %u\n", own->damping,
-                  own->cross, own->sweeps, own->fits);
+    if (own->damping >= 0)
+        by_str_printf(out, "damping: %.17g\n", own->damping);
+    by_str_printf(out, "cross: %.17g\nsweeps: %u\nscale-fits: %u\n", own->cross, own->sweeps,
+                  own->fits);
+    if (solver->method->defaults.sweeps)
+        put_line(out, "start", own->start == BY_LLM_START_GPTQ ? "gptq" : "nearest");
     if (own->in_order)
         by_str_puts(out, "in-order: true\n");
 }

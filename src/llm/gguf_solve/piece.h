@@ -23,16 +23,16 @@ struct by_gguf_piece {
     const struct by_gguf_solving *solving;
     size_t first, rows;
     const float *weights;    /* [rows][columns] */
-    float *cross;            /* [rows][columns] */
-    float *excess;           /* [rows][columns]: gram weights - cross; NULL: 0 */
+    const float *pull;       /* [rows][columns]; NULL: 0 */
     float *values;           /* [rows][columns]: of blocks, less the weights */
-    float *residual;         /* [rows][columns]: gram values of blocks - cross */
+    float *residual;         /* [rows][columns]: gram (values - weights) - pull, of blocks */
+    float *tried;            /* [rows][columns]: the same of the trial */
     int32_t *integers;       /* [rows][columns] */
     float *scales, *offsets; /* [rows][groups]: as floats */
     int16_t *codes, *mins;   /* [rows][groups] */
     float *halves;           /* [rows][blocks][2] */
     uint8_t *trial;          /* [rows][row_bytes] */
-    double *errors, *before; /* [rows] */
+    double *before;          /* [rows]: errors at the start */
 };
 
 /* Between blocks and arrays of the piece. */

@@ -29,77 +29,59 @@ bool by_ggml_solves(const struct by_ggml_type *type)
 
 /* --- A piece --- */
 
-static void multiply(const struct by_gguf_solving *s, size_t rows, const float *values, float beta,
-                     float *products)
-{
-    const int columns = (int)s->problem->columns;
-    s->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)rows, columns,
-                   columns, 1, values, columns, s->problem->gram, columns, beta, products, columns);
-}
-
 static int open_rows(struct by_gguf_piece *piece, struct baryon_error *err)
 {
     const struct by_gguf_solving *s = piece->solving;
     const size_t places = piece->rows * s->problem->columns, groups = piece->rows * s->groups;
     piece->weights = s->problem->weights + piece->first * s->problem->columns;
-    piece->cross = by_alloc_zero(4 * places, sizeof *piece->cross, err);
+    piece->pull = s->problem->pull ? s->problem->pull + piece->first * s->problem->columns : NULL;
+    piece->values = by_alloc(3 * places, sizeof *piece->values, err);
     piece->integers = by_alloc(places, sizeof *piece->integers, err);
     piece->scales = by_alloc(2 * groups + 2 * piece->rows * s->blocks, sizeof *piece->scales, err);
     piece->codes = by_alloc(2 * groups, sizeof *piece->codes, err);
     piece->trial = by_alloc(piece->rows, s->row_bytes, err);
-    piece->errors = by_alloc(2 * piece->rows, sizeof *piece->errors, err);
-    if (!piece->cross || !piece->integers || !piece->scales || !piece->codes || !piece->trial ||
-        !piece->errors)
+    piece->before = by_alloc(piece->rows, sizeof *piece->before, err);
+    if (!piece->values || !piece->integers || !piece->scales || !piece->codes || !piece->trial ||
+        !piece->before)
         return -1;
-    piece->excess = piece->cross + places;
-    piece->values = piece->excess + places;
     piece->residual = piece->values + places;
+    piece->tried = piece->residual + places;
     piece->offsets = piece->scales + groups;
     piece->halves = piece->offsets + groups;
     piece->mins = piece->codes + groups;
-    piece->before = piece->errors + piece->rows;
     return 0;
 }
 
 static void close_rows(struct by_gguf_piece *piece)
 {
-    by_free(piece->cross);
+    by_free(piece->values);
     by_free(piece->integers);
     by_free(piece->scales);
     by_free(piece->codes);
     by_free(piece->trial);
-    by_free(piece->errors);
+    by_free(piece->before);
 }
 
-static void find_cross(struct by_gguf_piece *piece)
+/* With d = values - weights the form is d' gram d - 2 d' pull more than that of the weights. */
+static float pull_of(const struct by_gguf_piece *piece, size_t place)
 {
-    const struct by_ggml_solve *p = piece->solving->problem;
-    const size_t places = piece->rows * p->columns;
-    multiply(piece->solving, piece->rows, piece->weights, 0, piece->cross);
-    if (!p->cross)
-        return;
-    const float *cross = p->cross + piece->first * p->columns;
-    for (size_t i = 0; i < places; i++)
-        piece->excess[i] = piece->cross[i] - cross[i];
-    memcpy(piece->cross, cross, places * sizeof *cross);
+    return piece->pull ? piece->pull[place] : 0;
 }
 
-/* With d = values - weights the form is d' gram d + 2 d' excess more than that of the weights. */
-static double row_error(const struct by_gguf_piece *piece, size_t row)
+static double row_error(const struct by_gguf_piece *piece, size_t row, const float *residual)
 {
     const size_t columns = piece->solving->problem->columns, at = row * columns;
     double lanes[LANES] = {0}, sum = 0;
     for (size_t i = 0; i < columns; i++)
         lanes[i % LANES] += (double)piece->values[at + i] *
-                            ((double)piece->residual[at + i] + (double)piece->excess[at + i]);
+                            ((double)residual[at + i] - (double)pull_of(piece, at + i));
     for (size_t i = 0; i < LANES; i++)
         sum += lanes[i];
     return sum;
 }
 
-/* What the decoder makes of blocks, what gram says of it, and errors of the rows. */
-static int judge(struct by_gguf_piece *piece, const uint8_t *blocks, double *errors,
-                 struct baryon_error *err)
+/* What the decoder makes of blocks. */
+static int read_values(struct by_gguf_piece *piece, const uint8_t *blocks, struct baryon_error *err)
 {
     const struct by_ggml_solve *p = piece->solving->problem;
     const size_t places = piece->rows * p->columns;
@@ -107,14 +89,28 @@ static int judge(struct by_gguf_piece *piece, const uint8_t *blocks, double *err
         return -1;
     for (size_t i = 0; i < places; i++)
         piece->values[i] -= piece->weights[i];
-    memcpy(piece->residual, piece->excess, places * sizeof *piece->residual);
-    multiply(piece->solving, piece->rows, piece->values, 1, piece->residual);
-    for (size_t k = 0; k < piece->rows; k++)
-        errors[k] = row_error(piece, k);
     return 0;
 }
 
-static int descend_levels(struct by_gguf_piece *piece, struct baryon_error *err)
+/* Errors of the rows as they start. */
+static int judge_start(struct by_gguf_piece *piece, const uint8_t *blocks, struct baryon_error *err)
+{
+    const struct by_ggml_solve *p = piece->solving->problem;
+    const int columns = (int)p->columns;
+    if (read_values(piece, blocks, err))
+        return -1;
+    for (size_t i = 0; i < piece->rows * p->columns; i++)
+        piece->residual[i] = -pull_of(piece, i);
+    piece->solving->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS,
+                                (int)piece->rows, columns, columns, 1, piece->values, columns,
+                                p->gram, columns, 1, piece->residual, columns);
+    for (size_t k = 0; k < piece->rows; k++)
+        piece->before[k] = row_error(piece, k, piece->residual);
+    return 0;
+}
+
+static int solve_levels(struct by_gguf_piece *piece, const struct by_gptq_factor *factor,
+                        struct baryon_error *err)
 {
     const struct by_gguf_solving *s = piece->solving;
     const struct by_ggml_solve *p = s->problem;
@@ -123,17 +119,22 @@ static int descend_levels(struct by_gguf_piece *piece, struct baryon_error *err)
     const struct by_descent problem = {.columns = p->columns,
                                        .outs = piece->rows,
                                        .gram = p->gram,
-                                       .cross = piece->cross,
+                                       .pull = piece->pull,
                                        .weights = piece->weights,
                                        .scales = piece->scales,
                                        .groups = s->groups,
                                        .group = s->form->group,
                                        .low = s->form->least - s->form->zero,
                                        .high = s->form->most - s->form->zero,
-                                       .sweeps = p->sweeps ? p->sweeps : BY_GGML_SOLVE_SWEEPS,
+                                       .sweeps = p->sweeps,
                                        .free = true,
-                                       .grid = &grid};
-    return by_descent_run(&problem, NULL, piece->integers, NULL, err);
+                                       .grid = &grid,
+                                       .gram_is_finite = true,
+                                       .residual = piece->tried};
+    if (factor && by_gptq_round(&problem, factor, NULL, piece->integers, err))
+        return -1;
+    return p->sweeps ? by_descent_run(&problem, NULL, piece->integers, NULL, err)
+                     : by_descent_residuals(&problem, NULL, piece->integers, piece->tried, err);
 }
 
 /* Rows of the trial that are better become those of blocks; of the others, blocks are the ones to
@@ -141,15 +142,18 @@ static int descend_levels(struct by_gguf_piece *piece, struct baryon_error *err)
 static int settle(struct by_gguf_piece *piece, uint8_t *blocks, double *best,
                   struct baryon_error *err)
 {
-    const size_t bytes = piece->solving->row_bytes;
+    const size_t bytes = piece->solving->row_bytes, columns = piece->solving->problem->columns;
     for (size_t k = 0; k < piece->rows; k++)
         by_gguf_pack(piece, piece->trial + k * bytes, k);
-    if (judge(piece, piece->trial, piece->errors, err))
+    if (read_values(piece, piece->trial, err))
         return -1;
     for (size_t k = 0; k < piece->rows; k++) {
-        if (piece->errors[k] < best[k]) {
+        const double error = row_error(piece, k, piece->tried);
+        if (error < best[k]) {
             memcpy(blocks + k * bytes, piece->trial + k * bytes, bytes);
-            best[k] = piece->errors[k];
+            memcpy(piece->residual + k * columns, piece->tried + k * columns,
+                   columns * sizeof *piece->residual);
+            best[k] = error;
         } else {
             by_gguf_unpack(piece, blocks + k * bytes, k);
         }
@@ -162,8 +166,7 @@ static int solve_piece(struct by_gguf_piece *piece, uint8_t *blocks, double *bes
 {
     const struct by_gguf_solving *s = piece->solving;
     const struct by_ggml_solve *p = s->problem;
-    const int rounds = s->form->power_of_two ? 0 : p->rounds < 0 ? BY_GGML_SOLVE_ROUNDS : p->rounds;
-    find_cross(piece);
+    const unsigned rounds = s->form->power_of_two ? 0 : p->rounds;
     if (by_ggml_encode(p->type, piece->weights, piece->rows, p->columns, s->importance, blocks,
                        err))
         return by_err_in(err, "rows from %zu on", piece->first);
@@ -171,15 +174,14 @@ static int solve_piece(struct by_gguf_piece *piece, uint8_t *blocks, double *bes
         by_gguf_choose_powers(piece, blocks);
     for (size_t k = 0; k < piece->rows; k++)
         by_gguf_unpack(piece, blocks + k * s->row_bytes, k);
-    if (judge(piece, blocks, piece->before, err))
+    if (judge_start(piece, blocks, err))
         return -1;
     memcpy(best, piece->before, piece->rows * sizeof *best);
-    if (p->start_only)
-        return 0;
-    if (descend_levels(piece, err) || settle(piece, blocks, best, err))
+    if ((p->factor || p->sweeps) &&
+        (solve_levels(piece, p->factor, err) || settle(piece, blocks, best, err)))
         return -1;
-    for (int i = 0; i < rounds; i++)
-        if (by_gguf_solve_scales(piece, err) || descend_levels(piece, err) ||
+    for (unsigned i = 0; i < rounds; i++)
+        if (by_gguf_solve_scales(piece, err) || solve_levels(piece, NULL, err) ||
             settle(piece, blocks, best, err))
             return -1;
     return 0;

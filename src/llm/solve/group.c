@@ -9,16 +9,15 @@
 #define SAMPLED      32                /* rows of a linear that are tried */
 #define CHUNK_VALUES ((size_t)1 << 23) /* of rows that are solved at once */
 
-static const double shrinks[] = {0, 0.05, 0.15, 0.3, 0.5};
+struct amount {
+    double shrink, damping;
+};
 
-/* GPTQ alone aims at the weights where the float model's inputs do not count: it needs no product
- * with the form. */
-static bool aims_at_weights(const struct by_llm_group *group, const float *drift)
-{
-    const struct by_llm_method_options *own = &group->solver->options;
-    return group->solver->method->feeds_back && !own->sweeps && !own->fits &&
-           (!drift || own->cross == 0);
-}
+/* From little to much. Few tokens need much; the least is best with hundreds for each input. */
+static const struct amount amounts[] = {{0, 0.001},   {0, 0.003},   {0, 0.01},   {0, 0.03},
+                                        {0.05, 0.03}, {0.15, 0.03}, {0.3, 0.03}, {0.5, 0.03}};
+enum { AMOUNTS = sizeof amounts / sizeof *amounts, LEAST_SHRINK = 3, MIDDLE = 5 };
+static const struct amount usual = {0.3, 0.03}; /* where nothing is held out */
 
 /* --- Some rows --- */
 
@@ -79,40 +78,41 @@ static int judge(const struct sample *sample, const struct by_blas *blas, const 
     return 0;
 }
 
+/* The aim is that of the weights: drift was not gathered by shares of windows. */
 static int solve_sample(struct sample *sample, const struct by_llm_group *group,
                         const struct by_llm_regular *regular, struct by_pool *pool,
                         struct baryon_error *err)
 {
-    const bool aims = aims_at_weights(group, NULL);
-    const struct by_llm_problem problem = {sample->rows,
-                                           sample->columns,
-                                           sample->weights,
-                                           regular->gram,
-                                           aims ? NULL : sample->products,
-                                           regular->importance};
-    /* The aim is that of the weights: drift was not gathered by shares of windows. */
-    return (!aims && by_llm_cross(regular, NULL, 0, sample->weights, sample->rows, pool,
-                                  sample->products, err)) ||
-                   by_llm_target_solve(&sample->linear->target, &problem, group->solver, pool,
-                                       &sample->coded, err)
-               ? -1
-               : 0;
+    const struct by_llm_problem problem = {.rows = sample->rows,
+                                           .columns = sample->columns,
+                                           .weights = sample->weights,
+                                           .gram = regular->gram,
+                                           .importance = regular->importance,
+                                           .factor = regular->factor};
+    return by_llm_target_solve(&sample->linear->target, &problem, group->solver, pool,
+                               &sample->coded, err);
 }
 
-/* --- How much to shrink --- */
+/* --- How much to shrink and to damp --- */
+
+static const float *judging(const struct by_llm_inputs *inputs)
+{
+    return inputs->held ? inputs->held : inputs->gram;
+}
 
 /* Errors of all linears with one candidate: their sum, and each. */
-static int try_shrink(const struct by_llm_group *group, double shrink, struct sample *samples,
-                      struct by_pool *pool, double *errors, double *sum, struct baryon_error *err)
+static int try_amount(const struct by_llm_group *group, struct amount amount,
+                      struct sample *samples, struct by_pool *pool, double *errors, double *sum,
+                      struct baryon_error *err)
 {
-    const struct by_llm_inputs *inputs = group->inputs;
-    const float *learned = inputs->held ? inputs->others : inputs->gram;
-    const float *judged = inputs->held ? inputs->held : inputs->gram;
+    const float *judged = judging(group->inputs);
     const struct by_blas *blas;
+    struct by_llm_method_options options = group->solver->options;
     struct by_llm_regular regular = {0};
-    int status =
-        by_blas_open(&blas, err) || by_llm_regularize(&regular, learned, inputs->columns, shrink,
-                                                      group->solver->options.damping, err);
+    options.shrink = amount.shrink;
+    options.damping = amount.damping;
+    int status = by_blas_open(&blas, err) ||
+                 by_llm_regularize(&regular, group->inputs, true, &options, pool, err);
     *sum = 0;
     for (size_t i = 0; i < group->count && !status; i++) {
         status = solve_sample(&samples[i], group, &regular, pool, err) ||
@@ -126,7 +126,7 @@ static int try_shrink(const struct by_llm_group *group, double shrink, struct sa
 static int try_nearest(const struct by_llm_group *group, struct sample *samples,
                        struct by_pool *pool, struct baryon_error *err)
 {
-    const float *judged = group->inputs->held ? group->inputs->held : group->inputs->gram;
+    const float *judged = judging(group->inputs);
     const struct by_blas *blas;
     if (by_blas_open(&blas, err))
         return -1;
@@ -141,24 +141,55 @@ static int try_nearest(const struct by_llm_group *group, struct sample *samples,
     return 0;
 }
 
-static int choose_shrink(struct by_llm_group *group, struct sample *samples, struct by_pool *pool,
+/* Tries one candidate. Errors are kept where it is the best so far. */
+static int try_one(struct by_llm_group *group, struct amount amount, struct sample *samples,
+                   struct by_pool *pool, double *errors, double *least, bool *better,
+                   struct baryon_error *err)
+{
+    double sum;
+    if (try_amount(group, amount, samples, pool, errors, &sum, err))
+        return -1;
+    *better = sum < *least;
+    if (!*better)
+        return 0;
+    *least = sum;
+    group->shrink = amount.shrink;
+    group->damping = amount.damping;
+    for (size_t k = 0; k < group->count; k++)
+        group->linears[k].errors.solved = errors[k];
+    return 0;
+}
+
+/* What is given stays. */
+static struct amount candidate(const struct by_llm_group *group, struct amount amount)
+{
+    const struct by_llm_method_options *given = &group->solver->options;
+    return (struct amount){given->shrink < 0 ? amount.shrink : given->shrink,
+                           given->damping < 0 ? amount.damping : given->damping};
+}
+
+/* From the middle to more as long as it pays, else to less. */
+static int choose_amount(struct by_llm_group *group, struct sample *samples, struct by_pool *pool,
                          double *errors, struct baryon_error *err)
 {
-    const double given = group->solver->options.shrink;
-    const bool chosen = given < 0 && group->inputs->held;
-    const size_t count = chosen ? sizeof shrinks / sizeof *shrinks : 1;
-    double least = INFINITY, sum;
-    group->shrink = given < 0 ? shrinks[3] : given;
-    for (size_t i = 0; i < count; i++) {
-        const double shrink = chosen ? shrinks[i] : group->shrink;
-        if (try_shrink(group, shrink, samples, pool, errors, &sum, err))
-            return -1;
-        if (chosen && sum > least)
-            break;
-        least = sum;
-        group->shrink = shrink;
-        for (size_t k = 0; k < group->count; k++)
-            group->linears[k].errors.solved = errors[k];
+    const struct by_llm_method_options *given = &group->solver->options;
+    const bool chosen = given->shrink < 0 && group->inputs->held;
+    const struct amount first = candidate(group, chosen ? amounts[MIDDLE] : usual);
+    const int least_amount = given->damping < 0 ? 0 : LEAST_SHRINK;
+    double least = INFINITY;
+    bool better, any = false;
+    group->shrink = first.shrink;
+    group->damping = first.damping;
+    if (try_one(group, first, samples, pool, errors, &least, &better, err))
+        return -1;
+    for (int way = 1; way >= -1 && chosen && !any; way -= 2) {
+        better = true;
+        for (int i = MIDDLE + way; better && i >= least_amount && i < AMOUNTS; i += way) {
+            if (try_one(group, candidate(group, amounts[i]), samples, pool, errors, &least, &better,
+                        err))
+                return -1;
+            any = any || better;
+        }
     }
     return 0;
 }
@@ -174,7 +205,7 @@ static int measure(struct by_llm_group *group, struct by_pool *pool, struct bary
         status = open_sample(&samples[i], &group->linears[i], group->inputs->columns, err);
     if (!status)
         status = try_nearest(group, samples, pool, err) ||
-                 choose_shrink(group, samples, pool, errors, err);
+                 choose_amount(group, samples, pool, errors, err);
     for (size_t i = 0; samples && i < group->count; i++)
         close_sample(&samples[i]);
     by_free(samples);
@@ -185,47 +216,52 @@ static int measure(struct by_llm_group *group, struct by_pool *pool, struct bary
 int by_llm_group_open(struct by_llm_group *group, struct by_pool *pool, struct baryon_error *err)
 {
     group->regular = (struct by_llm_regular){0};
-    return measure(group, pool, err) ||
-                   by_llm_regularize(&group->regular, group->inputs->gram, group->inputs->columns,
-                                     group->shrink, group->solver->options.damping, err)
-               ? -1
-               : 0;
+    return measure(group, pool, err);
 }
 
-size_t by_llm_rows_at_once(const struct by_llm_solver *solver, size_t rows, size_t columns)
+int by_llm_group_form(struct by_llm_group *group, struct by_pool *pool, struct baryon_error *err)
+{
+    struct by_llm_method_options options = group->solver->options;
+    options.shrink = group->shrink;
+    options.damping = group->damping;
+    return by_llm_regularize(&group->regular, group->inputs, false, &options, pool, err);
+}
+
+size_t by_llm_rows_at_once(size_t rows, size_t columns)
 {
     const size_t some = CHUNK_VALUES / columns / BY_LLM_ROWS_AT_ONCE * BY_LLM_ROWS_AT_ONCE;
-    if (solver->method->feeds_back || some >= rows)
+    if (some >= rows)
         return rows;
     return some ? some : BY_LLM_ROWS_AT_ONCE;
 }
 
 size_t by_llm_group_rows(const struct by_llm_group *group, size_t linear)
 {
-    return by_llm_rows_at_once(group->solver, group->linears[linear].rows, group->inputs->columns);
+    return by_llm_rows_at_once(group->linears[linear].rows, group->inputs->columns);
 }
 
-uint64_t by_llm_solving_bytes(const struct by_llm_solver *solver, size_t rows, size_t columns)
+uint64_t by_llm_solving_bytes(size_t rows, size_t columns)
 {
-    const uint64_t values = (uint64_t)by_llm_rows_at_once(solver, rows, columns) * columns;
-    return 16 * values + (solver->method->feeds_back ? sizeof(float) * columns * columns : 0);
+    return 16 * (uint64_t)by_llm_rows_at_once(rows, columns) * columns;
 }
 
 int by_llm_group_solve(const struct by_llm_group *group, size_t linear, size_t first, size_t count,
                        struct by_pool *pool, struct by_llm_coded *coded, struct baryon_error *err)
 {
     const struct by_llm_linear *own = &group->linears[linear];
+    const struct by_llm_regular *regular = &group->regular;
     const size_t columns = group->inputs->columns;
+    const float *drift = group->inputs->drift;
+    const double share = group->solver->options.cross;
     const float *weights = own->weights + first * columns;
-    const bool aims = aims_at_weights(group, group->inputs->drift);
-    float *cross = aims ? NULL : by_alloc(count * columns, sizeof *cross, err);
+    const bool pulled = drift && share != 0;
+    float *pull = pulled ? by_alloc(count * columns, sizeof *pull, err) : NULL;
     const struct by_llm_problem problem = {
-        count, columns, weights, group->regular.gram, cross, group->regular.importance};
-    const int status = (!aims && (!cross || by_llm_cross(&group->regular, group->inputs->drift,
-                                                         group->solver->options.cross, weights,
-                                                         count, pool, cross, err))) ||
+        count, columns, weights, regular->gram, pull, regular->importance, regular->factor};
+    const int status = (pulled && (!pull || by_llm_pull(regular, drift, share, weights, count, pool,
+                                                        pull, err))) ||
                        by_llm_target_solve(&own->target, &problem, group->solver, pool, coded, err);
-    by_free(cross);
+    by_free(pull);
     return status ? -1 : 0;
 }
 

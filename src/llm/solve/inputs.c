@@ -58,9 +58,14 @@ static void add_tile(const struct gathering *g, struct tile tile, size_t first, 
         const float *left = unpack(g, rows, of_f ? rows->f : rows->x, tile.row, tile.room);
         const float *right =
             unpack(g, rows, rows->x, tile.column, tile.room + rows->tokens * (size_t)high);
-        g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_TRANS, BY_BLAS_NO_TRANS, high, wide,
-                       (int)rows->tokens, 1, left, rows->halved ? high : (int)columns, right,
-                       rows->halved ? wide : (int)columns, 1, to, (int)columns);
+        const int left_line = rows->halved ? high : (int)columns, tokens = (int)rows->tokens;
+        if (!of_f && tile.row == tile.column)
+            g->blas->ssyrk(BY_BLAS_ROW_MAJOR, BY_BLAS_UPPER, BY_BLAS_TRANS, high, tokens, 1, left,
+                           left_line, 1, to, (int)columns);
+        else
+            g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_TRANS, BY_BLAS_NO_TRANS, high, wide, tokens,
+                           1, left, left_line, right, rows->halved ? wide : (int)columns, 1, to,
+                           (int)columns);
     }
 }
 
@@ -68,7 +73,7 @@ static void gather_tile(const struct gathering *g, struct tile tile)
 {
     struct by_llm_inputs *inputs = g->inputs;
     if (tile.row <= tile.column && inputs->held) {
-        add_tile(g, tile, 0, g->held, false, inputs->others);
+        add_tile(g, tile, 0, g->held, false, inputs->gram);
         add_tile(g, tile, g->held, g->count, false, inputs->held);
     } else if (tile.row <= tile.column) {
         add_tile(g, tile, 0, g->count, false, inputs->gram);
@@ -108,29 +113,32 @@ static void finish_gram(float *gram, size_t columns, uint64_t tokens)
                     gram[j * columns + i] = gram[i * columns + j];
 }
 
-static void join_held(struct by_llm_inputs *inputs)
+float by_llm_held_share(const struct by_llm_inputs *inputs)
 {
-    const size_t count = inputs->columns * inputs->columns;
-    for (size_t i = 0; i < count; i++)
-        inputs->gram[i] = inputs->others[i] + inputs->held[i];
-    finish_gram(inputs->others, inputs->columns, inputs->tokens - inputs->held_tokens);
-    finish_gram(inputs->held, inputs->columns, inputs->held_tokens);
+    return inputs->held ? (float)inputs->held_tokens / (float)inputs->tokens : 0;
 }
 
 static void finish_drift(struct by_llm_inputs *inputs)
 {
     const size_t count = inputs->columns * inputs->columns;
     const float share = inputs->tokens ? 1 / (float)inputs->tokens : 0;
-    for (size_t i = 0; i < count; i++)
-        inputs->drift[i] = inputs->drift[i] * share - inputs->gram[i];
+    const float held = by_llm_held_share(inputs);
+    for (size_t i = 0; i < count; i++) {
+        inputs->drift[i] = inputs->drift[i] * share - inputs->gram[i] * (1 - held);
+        if (inputs->held)
+            inputs->drift[i] -= inputs->held[i] * held;
+    }
 }
 
 /* --- Columns --- */
 
-static float kept_number(const struct by_llm_input_rows *rows, size_t at)
+static void look_at_numbers(const float *numbers, size_t count, float *peaks, float *means)
 {
-    return rows->halved ? by_bf16_to_f32_one(((const uint16_t *)rows->x)[at])
-                        : ((const float *)rows->x)[at];
+    for (size_t i = 0; i < count; i++) {
+        const float size = fabsf(numbers[i]);
+        peaks[i] = size > peaks[i] ? size : peaks[i];
+        means[i] += size;
+    }
 }
 
 static int look_at_columns(void *context, size_t begin, size_t end, unsigned worker,
@@ -138,14 +146,18 @@ static int look_at_columns(void *context, size_t begin, size_t end, unsigned wor
 {
     const struct gathering *g = context;
     struct by_llm_inputs *inputs = g->inputs;
+    float room[TILE];
     (void)worker, (void)err;
     for (size_t w = 0; w < g->count; w++)
-        for (size_t t = 0; t < g->windows[w].tokens; t++)
-            for (size_t i = begin; i < end; i++) {
-                const float size = fabsf(kept_number(&g->windows[w], t * inputs->columns + i));
-                inputs->peaks[i] = size > inputs->peaks[i] ? size : inputs->peaks[i];
-                inputs->means[i] += size;
+        for (size_t t = 0; t < g->windows[w].tokens; t++) {
+            const size_t at = t * inputs->columns + begin;
+            const float *numbers = (const float *)g->windows[w].x + at;
+            if (g->windows[w].halved) {
+                by_bf16_to_f32(room, (const uint16_t *)g->windows[w].x + at, end - begin);
+                numbers = room;
             }
+            look_at_numbers(numbers, end - begin, inputs->peaks + begin, inputs->means + begin);
+        }
     for (size_t i = begin; i < end; i++)
         inputs->means[i] /= inputs->tokens ? (float)inputs->tokens : 1;
     return 0;
@@ -155,7 +167,8 @@ static int look_at_columns(void *context, size_t begin, size_t end, unsigned wor
 static int check_means(const struct by_llm_inputs *inputs, struct baryon_error *err)
 {
     for (size_t i = 0; i < inputs->columns; i++)
-        if (!isfinite(inputs->means[i]) || !isfinite(inputs->gram[i * inputs->columns + i]))
+        if (!isfinite(inputs->means[i]) || !isfinite(inputs->gram[i * inputs->columns + i]) ||
+            (inputs->held && !isfinite(inputs->held[i * inputs->columns + i])))
             return by_fail(err, BARYON_ERR_INPUT,
                            "input %zu has values that are NaN, infinite or too large", i);
     return 0;
@@ -171,12 +184,11 @@ static int open_inputs(struct by_llm_inputs *inputs, bool held, bool drift,
         return by_err_nomem(err, SIZE_MAX);
     inputs->gram = by_alloc_zero(count, sizeof(float), err);
     inputs->held = held ? by_alloc_zero(count, sizeof(float), err) : NULL;
-    inputs->others = held ? by_alloc_zero(count, sizeof(float), err) : NULL;
     inputs->drift = drift ? by_alloc_zero(count, sizeof(float), err) : NULL;
     inputs->peaks = by_alloc_zero(inputs->columns, sizeof(float), err);
     inputs->means = by_alloc_zero(inputs->columns, sizeof(float), err);
-    return inputs->gram && inputs->peaks && inputs->means &&
-                   (!held || (inputs->held && inputs->others)) && (!drift || inputs->drift)
+    return inputs->gram && inputs->peaks && inputs->means && (!held || inputs->held) &&
+                   (!drift || inputs->drift)
                ? 0
                : -1;
 }
@@ -203,9 +215,9 @@ int by_llm_inputs_gather(struct by_llm_inputs *inputs, size_t columns,
         by_par_for(pool, g.side * g.side, 1, gather_tiles, &g, err) ||
         by_par_for(pool, columns, TILE, look_at_columns, &g, err))
         return -1;
+    finish_gram(inputs->gram, columns, inputs->tokens - (split ? inputs->held_tokens : 0));
     if (split)
-        join_held(inputs);
-    finish_gram(inputs->gram, columns, inputs->tokens);
+        finish_gram(inputs->held, columns, inputs->held_tokens);
     if (inputs->drift)
         finish_drift(inputs);
     return check_means(inputs, err);
@@ -215,7 +227,6 @@ void by_llm_inputs_release(struct by_llm_inputs *inputs)
 {
     by_free(inputs->gram);
     by_free(inputs->held);
-    by_free(inputs->others);
     by_free(inputs->drift);
     by_free(inputs->peaks);
     by_free(inputs->means);

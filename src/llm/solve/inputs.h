@@ -13,10 +13,9 @@
 
 struct by_llm_inputs {
     size_t columns;
-    uint64_t tokens, held_tokens; /* of gram; of these, held-out ones */
-    float *gram;                  /* [columns][columns], both triangles: mean of x x' */
-    /* The same of held-out tokens, and of the others; NULL: none are held out. */
-    float *held, *others;
+    uint64_t tokens, held_tokens; /* all; of these, held-out ones */
+    float *gram;  /* [columns][columns], both triangles: mean of x x', without held-out tokens */
+    float *held;  /* the same of these; NULL: none are held out */
     float *drift; /* [columns][columns]: mean of (f - x) x', a row for each element of f - x; NULL:
                      not gathered */
     float *peaks, *means; /* [columns]: the greatest |x|, the mean of |x| */
@@ -34,6 +33,8 @@ struct by_llm_input_rows {
 int by_llm_inputs_gather(struct by_llm_inputs *inputs, size_t columns,
                          const struct by_llm_input_rows *windows, size_t count, size_t held,
                          struct by_pool *pool, struct baryon_error *err);
+/* Of all tokens, those that are held out. */
+float by_llm_held_share(const struct by_llm_inputs *inputs);
 void by_llm_inputs_release(struct by_llm_inputs *inputs);
 
 #endif

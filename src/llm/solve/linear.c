@@ -4,7 +4,6 @@
 #include "array/elem.h"
 #include "llm/scheme/scale.h"
 #include "solve/fit.h"
-#include "solve/gptq.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,7 +186,7 @@ static int open_solving(struct solving *s, const struct by_llm_coded *coded,
     s->form = (struct by_descent){.columns = problem->columns,
                                   .outs = problem->rows,
                                   .gram = problem->gram,
-                                  .cross = problem->cross,
+                                  .pull = problem->pull,
                                   .weights = problem->weights,
                                   .scales = s->effective,
                                   .groups = s->tensor->groups,
@@ -196,7 +195,7 @@ static int open_solving(struct solving *s, const struct by_llm_coded *coded,
                                   .high = (int32_t)spec->dtype->high,
                                   .sweeps = solver->options.sweeps,
                                   .free = true,
-                                  .in_order = solver->options.in_order};
+                                  .gram_is_finite = true};
     if (has_table(s)) {
         by_llm_scales_open(&s->scales, s->tensor);
         if (list_levels(s, err))
@@ -207,20 +206,40 @@ static int open_solving(struct solving *s, const struct by_llm_coded *coded,
     return 0;
 }
 
-static int solve(struct solving *s, const struct by_llm_solver *solver, struct by_pool *pool,
-                 struct baryon_error *err)
+/* Descent, and what is left of the form's slopes where `residuals` is not NULL. */
+static int descend_levels(struct solving *s, float *residuals, struct by_pool *pool,
+                          struct baryon_error *err)
+{
+    s->form.residual = residuals;
+    if (s->form.sweeps)
+        return by_descent_run(&s->form, pool, s->integers, NULL, err);
+    return residuals ? by_descent_residuals(&s->form, pool, s->integers, residuals, err) : 0;
+}
+
+static int fit_scales(struct solving *s, unsigned fits, float *residuals, struct by_pool *pool,
+                      struct baryon_error *err)
 {
     const struct by_fit fit = {store_row, s};
-    const unsigned fits = has_fixed_scales(s->tensor->spec) ? 0 : solver->options.fits;
-    if (solver->method->feeds_back && by_gptq_run(&s->form, pool, s->integers, err))
-        return -1;
-    for (unsigned i = 0; i <= fits; i++) {
-        if (i && by_fit_run(&s->form, s->integers, &fit, pool, s->effective, err))
+    for (unsigned i = 0; i < fits; i++)
+        if (by_fit_run(&s->form, s->integers, residuals, &fit, pool, s->effective, err) ||
+            descend_levels(s, i + 1 < fits ? residuals : NULL, pool, err))
             return -1;
-        if (solver->options.sweeps && by_descent_run(&s->form, pool, s->integers, NULL, err))
-            return -1;
-    }
     return 0;
+}
+
+static int solve(struct solving *s, unsigned fits, struct by_pool *pool, struct baryon_error *err)
+{
+    const struct by_gptq_factor *factor = s->problem->factor;
+    if (factor && by_gptq_round(&s->form, factor, pool, s->integers, err))
+        return -1;
+    if (!fits || has_fixed_scales(s->tensor->spec))
+        return descend_levels(s, NULL, pool, err);
+    float *residuals = by_alloc(s->problem->rows * s->problem->columns, sizeof *residuals, err);
+    const int status = residuals ? descend_levels(s, residuals, pool, err) ||
+                                       fit_scales(s, fits, residuals, pool, err)
+                                 : -1;
+    by_free(residuals);
+    return status ? -1 : 0;
 }
 
 int by_llm_linear_solve(const struct by_llm_problem *problem, const struct by_llm_tensor *tensor,
@@ -235,7 +254,7 @@ int by_llm_linear_solve(const struct by_llm_problem *problem, const struct by_ll
         open_solving(&s, coded, solver, err);
     if (!status) {
         read_codes(&s, coded);
-        status = solve(&s, solver, pool, err);
+        status = solve(&s, solver->options.fits, pool, err);
     }
     if (!status)
         write_codes(&s, coded);

@@ -9,12 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BY_LLM_SHRINK_CHOSEN (-1.0)
+#define BY_LLM_CHOSEN (-1.0) /* on held-out windows */
+
+/* Levels that a method begins with. */
+enum { BY_LLM_START_NEAREST, BY_LLM_START_GPTQ };
 
 struct by_llm_method_options {
-    double shrink;   /* of off-diagonals; BY_LLM_SHRINK_CHOSEN: on held-out windows */
-    double damping;  /* share of the mean diagonal */
-    double cross;    /* how much of the float model's input counts in what is aimed at */
+    double shrink;  /* of off-diagonals, or BY_LLM_CHOSEN */
+    double damping; /* share of the mean diagonal, or BY_LLM_CHOSEN, with shrink */
+    double cross;   /* how much of the float model's input counts in what is aimed at */
+    int start;
     unsigned sweeps; /* of descent, at most; 0: none */
     unsigned fits;   /* of the scales, with sweeps after each */
     bool in_order;   /* error feedback takes columns as they come */
@@ -22,10 +26,8 @@ struct by_llm_method_options {
 
 struct by_llm_method {
     const char *name, *help;
-    bool solves;     /* needs samples */
-    bool feeds_back; /* begins with GPTQ's integers, else with the nearest */
-    bool in_blocks;  /* of GGUF: it knows these */
-    bool only_in_blocks;
+    bool solves;         /* needs samples */
+    bool only_in_blocks; /* of GGUF */
     struct by_llm_method_options defaults;
 };
 

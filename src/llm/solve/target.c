@@ -63,11 +63,11 @@ int by_llm_target_solve(const struct by_llm_target *target, const struct by_llm_
                                         .columns = problem->columns,
                                         .weights = problem->weights,
                                         .gram = problem->gram,
-                                        .cross = problem->cross,
+                                        .pull = problem->pull,
                                         .importance = problem->importance,
-                                        .start_only = !solver->options.sweeps,
+                                        .factor = problem->factor,
                                         .sweeps = solver->options.sweeps,
-                                        .rounds = (int)solver->options.fits};
+                                        .rounds = solver->options.fits};
     return by_ggml_solve(&solve, pool, coded->codes, NULL, err);
 }
 
