@@ -12,7 +12,9 @@ static int open_all(struct by_cle *cle, struct by_quant_plan *plan,
 {
     *cle = (struct by_cle){.only_quantized = options->only_quantized};
     by_arena_init(&cle->arena, SIZE_MAX);
-    return by_cle_find(cle, plan, options->mode != BY_CLE_KEEP, err);
+    const bool through_clips =
+        options->mode != BY_CLE_KEEP && options->mode != BY_CLE_UNBOUNDED;
+    return by_cle_find(cle, plan, through_clips, err);
 }
 
 /* --- Bounds --- */
@@ -251,7 +253,7 @@ int by_cle_run(struct by_quant_plan *plan, struct by_stats *stats,
     *report = (struct by_cle_report){0};
     *replaced = false;
     int status = open_all(&cle, plan, options, err);
-    if (status == 0)
+    if (status == 0 && options->mode != BY_CLE_UNBOUNDED)
         status = bound_all(&cle, plan->recipe, stats, err);
     if (status == 0) {
         count_links(&cle, report);

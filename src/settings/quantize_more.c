@@ -326,6 +326,8 @@ static const struct by_choice cle_modes[] = {
     {"exact", BY_CLE_EXACT, "through Relu6, with a limit for each channel"},
     {"replace", BY_CLE_REPLACE, "through Relu6, which becomes Relu"},
     {"keep", BY_CLE_KEEP, "not through Relu6"},
+    {"unbounded", BY_CLE_UNBOUNDED,
+     "as keep, and channels may leave the range that their tensor had"},
     {0},
 };
 

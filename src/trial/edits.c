@@ -30,7 +30,7 @@ const char *by_cle_mode_name(enum by_cle_mode mode)
 {
     static const char *const names[] = {
         [BY_CLE_OFF] = "off",         [BY_CLE_AUTO] = "auto", [BY_CLE_EXACT] = "exact",
-        [BY_CLE_REPLACE] = "replace", [BY_CLE_KEEP] = "keep",
+        [BY_CLE_REPLACE] = "replace", [BY_CLE_KEEP] = "keep", [BY_CLE_UNBOUNDED] = "unbounded",
     };
     return names[mode];
 }
