@@ -150,14 +150,7 @@ enum by_auto_exclude { BY_EXCLUDE_OFF, BY_EXCLUDE_AUTO, BY_EXCLUDE_ALWAYS };
 /* What --mixed may give to layers. */
 enum by_mixed_type { BY_MIXED_OFF, BY_MIXED_INT8, BY_MIXED_BFP16, BY_MIXED_MXINT8 };
 enum by_half_floats { BY_HALF_AUTO, BY_HALF_TO_FLOAT32, BY_HALF_KEPT };
-enum by_cle_mode {
-    BY_CLE_OFF,
-    BY_CLE_AUTO,
-    BY_CLE_EXACT,
-    BY_CLE_REPLACE,
-    BY_CLE_KEEP,
-    BY_CLE_UNBOUNDED,
-};
+enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
 enum by_rotate_mode {
     BY_ROTATE_OFF,
     BY_ROTATE_AUTO,
@@ -282,6 +275,7 @@ struct by_recipe {
     enum by_split_mode split;
     enum by_cle_mode cle;
     double cle_threshold;
+    double cle_range; /* times that of its tensor a channel may reach, 0: any */
     int64_t cle_steps;
     bool cle_stem;
     /* Biases make up for the mean of what rounding weights does. */

@@ -326,8 +326,6 @@ static const struct by_choice cle_modes[] = {
     {"exact", BY_CLE_EXACT, "through Relu6, with a limit for each channel"},
     {"replace", BY_CLE_REPLACE, "through Relu6, which becomes Relu"},
     {"keep", BY_CLE_KEEP, "not through Relu6"},
-    {"unbounded", BY_CLE_UNBOUNDED,
-     "as keep, and channels may leave the range that their tensor had"},
     {0},
 };
 
@@ -428,6 +426,15 @@ static const struct by_option hardware_rows[] = {
      .fallback = "0.5",
      AT(cle_threshold),
      .help = "Skip channels whose largest weights in both layers sum to less than VALUE"},
+    {.name = "cle-range",
+     .type = BY_OPT_NUMBER,
+     .arg = "FACTOR",
+     .min = 0,
+     .max = 1e9,
+     .fallback = "1",
+     AT(cle_range),
+     .help = "Let a channel reach FACTOR times the range that its tensor had, 0 for any; with "
+             "--cle auto larger ones are tried as well"},
     {.name = "cle-steps",
      .type = BY_OPT_INT,
      .arg = "COUNT",
