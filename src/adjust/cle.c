@@ -17,14 +17,14 @@ static int open_all(struct by_cle *cle, struct by_quant_plan *plan,
 
 /* --- Bounds --- */
 
-/* No channel may become greater than the greatest one is. */
-static void bound_by(struct by_cle_link *link, const double *magnitudes)
+/* No channel may become greater than `range` times the greatest one. */
+static void bound_by(struct by_cle_link *link, const double *magnitudes, double range)
 {
     double greatest = 0;
     for (size_t i = 0; i < link->channels; i++)
         greatest = fmax(greatest, magnitudes[i]);
     for (size_t i = 0; greatest > 0 && i < link->channels; i++)
-        link->low[i] = fmax(link->low[i], magnitudes[i] / greatest);
+        link->low[i] = fmax(link->low[i], magnitudes[i] / greatest / range);
 }
 
 double by_cle_magnitude(const struct by_channels *channels, size_t channel)
@@ -33,7 +33,7 @@ double by_cle_magnitude(const struct by_channels *channels, size_t channel)
 }
 
 static int bound_activations(struct by_cle *cle, struct by_cle_link *link, struct by_stats *stats,
-                             struct baryon_error *err)
+                             double range, struct baryon_error *err)
 {
     const struct by_tensor_stats *tensor = by_stats_find(stats, link->between->name);
     if (!tensor || tensor->channels.count != link->channels)
@@ -43,12 +43,13 @@ static int bound_activations(struct by_cle *cle, struct by_cle_link *link, struc
         return -1;
     for (size_t i = 0; i < link->channels; i++)
         magnitudes[i] = by_cle_magnitude(&tensor->channels, i);
-    bound_by(link, magnitudes);
+    bound_by(link, magnitudes, range);
     return 0;
 }
 
 /* A bias with a scale of its own loses what its greatest value gains. */
-static int bound_bias(struct by_cle *cle, struct by_cle_link *link, struct baryon_error *err)
+static int bound_bias(struct by_cle *cle, struct by_cle_link *link, double range,
+                      struct baryon_error *err)
 {
     const struct baryon_value *bias = cle->layers.at[link->from].bias;
     struct by_span bytes;
@@ -62,19 +63,19 @@ static int bound_bias(struct by_cle *cle, struct by_cle_link *link, struct baryo
     for (size_t i = 0; status == 0 && bias && i < link->channels; i++)
         magnitudes[i] = fabs((double)values[i]);
     if (status == 0 && bias)
-        bound_by(link, magnitudes);
+        bound_by(link, magnitudes, range);
     by_free(values);
     return status;
 }
 
 static int bound_all(struct by_cle *cle, const struct by_recipe *recipe, struct by_stats *stats,
-                     struct baryon_error *err)
+                     double range, struct baryon_error *err)
 {
-    for (size_t i = 0; i < cle->links.count; i++) {
+    for (size_t i = 0; stats && range > 0 && i < cle->links.count; i++) {
         struct by_cle_link *link = &cle->links.at[i];
-        if (stats && bound_activations(cle, link, stats, err) < 0)
+        if (bound_activations(cle, link, stats, range, err) < 0)
             return -1;
-        if (stats && recipe->bias_kind == BY_BIAS_OWN && bound_bias(cle, link, err) < 0)
+        if (recipe->bias_kind == BY_BIAS_OWN && bound_bias(cle, link, range, err) < 0)
             return -1;
     }
     return 0;
@@ -243,6 +244,32 @@ int by_cle_survey(struct by_quant_plan *plan, struct by_cle_report *report,
     return status;
 }
 
+static size_t count_held(const struct by_cle *cle)
+{
+    size_t held = 0;
+    for (size_t i = 0; i < cle->links.count; i++) {
+        const struct by_cle_link *link = &cle->links.at[i];
+        for (size_t k = 0; k < link->channels; k++)
+            held += link->low[k] > 0 && link->scale[k] <= link->low[k];
+    }
+    return held;
+}
+
+int by_cle_held(struct by_quant_plan *plan, struct by_stats *stats,
+                const struct by_cle_options *options, size_t *held, struct baryon_error *err)
+{
+    struct by_cle cle;
+    struct by_cle_report report;
+    const int status = open_all(&cle, plan, options, err) < 0 ||
+                               bound_all(&cle, plan->recipe, stats, options->range, err) < 0 ||
+                               by_cle_balance(&cle, options, &report, err) < 0
+                           ? -1
+                           : 0;
+    *held = status == 0 ? count_held(&cle) : 0;
+    by_arena_release(&cle.arena);
+    return status;
+}
+
 int by_cle_run(struct by_quant_plan *plan, struct by_stats *stats,
                const struct by_cle_options *options, struct by_cle_report *report, bool *replaced,
                struct baryon_error *err)
@@ -252,7 +279,7 @@ int by_cle_run(struct by_quant_plan *plan, struct by_stats *stats,
     *replaced = false;
     int status = open_all(&cle, plan, options, err);
     if (status == 0)
-        status = bound_all(&cle, plan->recipe, stats, err);
+        status = bound_all(&cle, plan->recipe, stats, options->range, err);
     if (status == 0) {
         count_links(&cle, report);
         status = by_cle_balance(&cle, options, report, err);

@@ -103,9 +103,11 @@ static int equalize(struct by_quant_plan *plan, const struct by_convert_step *st
 {
     struct by_cle_report report;
     bool replaced;
-    const struct by_cle_options options = {step->equalize.mode,
-                                           step->equalize_all ? 0 : step->equalize.threshold,
-                                           step->equalize.steps, true};
+    const struct by_cle_options options = {.mode = step->equalize.mode,
+                                           .threshold =
+                                               step->equalize_all ? 0 : step->equalize.threshold,
+                                           .steps = step->equalize.steps,
+                                           .only_quantized = true};
     if (by_place(plan, context->origins, NULL, err) || by_origins_before(context->origins, err) ||
         by_cle_run(plan, NULL, &options, &report, &replaced, err) ||
         by_origins_after(context->origins, err))

@@ -275,6 +275,7 @@ struct by_recipe {
     enum by_split_mode split;
     enum by_cle_mode cle;
     double cle_threshold;
+    double cle_range; /* times that of its tensor a channel may reach, 0: any */
     int64_t cle_steps;
     bool cle_stem;
     /* Biases make up for the mean of what rounding weights does. */

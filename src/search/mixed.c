@@ -292,8 +292,10 @@ static int report_changes(struct search *search, struct baryon_error *err)
 /* What samples chose for the copy holds for the model, so that nothing else differs. */
 static void pin_choices(const struct by_quantization *q, struct by_recipe *recipe)
 {
-    if (recipe->cle == BY_CLE_AUTO)
+    if (recipe->cle == BY_CLE_AUTO) {
         recipe->cle = q->report.equalized;
+        recipe->cle_range = q->report.equalized_range;
+    }
     if (recipe->bias_correction == BY_BIASES_AUTO)
         recipe->bias_correction = q->corrects ? BY_BIASES_CORRECTED : BY_BIASES_KEPT;
     if (recipe->activation_method_auto)

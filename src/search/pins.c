@@ -10,6 +10,8 @@ static void pin_equalization(const struct by_quantization *q, bool keeps_names, 
     const enum by_cle_mode mode = q->report.equalized;
     const bool adds = mode == BY_CLE_EXACT || mode == BY_CLE_REPLACE;
     by_str_printf(rest, "cle: %s\n", by_cle_mode_name(adds && keeps_names ? BY_CLE_KEEP : mode));
+    if (mode != BY_CLE_OFF && q->report.equalized_range != 1)
+        by_str_printf(rest, "cle-range: %.17g\n", q->report.equalized_range);
 }
 
 static void pin_methods(const struct by_quantization *q, const struct by_recipe *asked,

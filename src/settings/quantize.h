@@ -86,6 +86,7 @@ struct by_recipe_settings {
     int cle;
     const char *passes_from;
     double cle_threshold;
+    double cle_range;
     int64_t cle_steps;
     bool cle_stem;
     int bias_correction;

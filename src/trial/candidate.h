@@ -83,6 +83,14 @@ int by_rotate_value(enum by_rotate_mode mode, bool multiplies);
  * or without. */
 int by_smooth_value(double alpha, bool multiplies);
 
+/* A mode of equalization and a range, as a value of its edit: 0 for that of the recipe, else one of
+ * the steps beyond it. */
+#define BY_CLE_RANGES 4
+int by_cle_value(enum by_cle_mode mode, int range);
+enum by_cle_mode by_cle_mode_of(int value);
+int by_cle_range_of(int value);
+/* Times the range of its tensor that a channel may reach; 0: any. */
+double by_cle_reach(const struct by_recipe *recipe, int range);
 /* "exact". */
 const char *by_cle_mode_name(enum by_cle_mode mode);
 

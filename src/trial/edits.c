@@ -13,13 +13,37 @@
 
 /* --- Equalization --- */
 
+#define MODES 8 /* room for them */
+
+int by_cle_value(enum by_cle_mode mode, int range)
+{
+    return (int)mode + MODES * range;
+}
+
+enum by_cle_mode by_cle_mode_of(int value)
+{
+    return (enum by_cle_mode)(value % MODES);
+}
+
+int by_cle_range_of(int value)
+{
+    return value / MODES;
+}
+
+double by_cle_reach(const struct by_recipe *recipe, int range)
+{
+    static const double ranges[BY_CLE_RANGES] = {1, 2, 4, 0};
+    return range ? ranges[range] : recipe->cle_range;
+}
+
 static int equalize(struct by_quant_plan *plan, const struct by_edit_sources *sources, int value,
                     struct baryon_error *err)
 {
     bool replaced;
     struct by_cle_report report;
     const struct by_cle_options options = {
-        .mode = (enum by_cle_mode)value,
+        .mode = by_cle_mode_of(value),
+        .range = by_cle_reach(plan->recipe, by_cle_range_of(value)),
         .threshold = plan->recipe->cle_threshold,
         .steps = plan->recipe->cle_steps,
     };
@@ -37,7 +61,10 @@ const char *by_cle_mode_name(enum by_cle_mode mode)
 
 static const char *describe_equalization(int value, char *text, size_t size)
 {
-    (void)snprintf(text, size, "equalization %s", by_cle_mode_name((enum by_cle_mode)value));
+    static const char *const ranges[BY_CLE_RANGES] = {
+        "", " to twice the range", " to four times the range", " without bounds"};
+    (void)snprintf(text, size, "equalization %s%s", by_cle_mode_name(by_cle_mode_of(value)),
+                   ranges[by_cle_range_of(value)]);
     return text;
 }
 

@@ -43,7 +43,7 @@ int by_judges_biases(const struct by_quantization *q, bool *judges, struct baryo
 static struct by_candidate with_mode(const struct by_candidate *candidate, enum by_cle_mode mode)
 {
     struct by_candidate other = *candidate;
-    other.edits[BY_EDIT_EQUALIZATION] = (int)mode;
+    other.edits[BY_EDIT_EQUALIZATION] = by_cle_value(mode, 0);
     return other;
 }
 
@@ -118,6 +118,64 @@ int by_choose_biases(const struct by_quantization *q, struct by_trial *trial,
     return 0;
 }
 
+/* --- How far --- */
+
+static bool is_wider(const struct by_recipe *recipe, int range)
+{
+    const double reach = by_cle_reach(recipe, range);
+    return recipe->cle_range > 0 && (reach == 0 || reach > recipe->cle_range);
+}
+
+/* Channels of weights that have one scale are held apart by the range of a tensor, above which
+ * powers of two leave room: other scales lost, or gained nothing, on eleven networks. */
+static int is_held(const struct by_quantization *q, struct by_trial *trial, bool *held,
+                   struct baryon_error *err)
+{
+    const struct by_recipe *recipe = q->options->recipe;
+    const struct by_cle_options options = {.mode = BY_CLE_EXACT,
+                                           .range = recipe->cle_range,
+                                           .threshold = recipe->cle_threshold,
+                                           .steps = recipe->cle_steps};
+    size_t channels = 0;
+    *held = false;
+    if (has_exponents(q) || recipe->activation.scale != BY_SCALE_POW2 ||
+        recipe->weight.granularity != BY_PER_TENSOR || by_trial_before_rounding(recipe))
+        return 0;
+    if (by_cle_held(q->plan, by_trial_seen(trial), &options, &channels, err) < 0)
+        return -1;
+    *held = channels > 0;
+    return 0;
+}
+
+/* Alike weights may be worth more than finer steps of activations: wider ranges, as long as samples
+ * gain by them. */
+static int choose_range(struct by_quantization *q, struct by_trial *trial,
+                        struct by_candidate *best, struct baryon_error *err)
+{
+    const enum by_cle_mode found = by_cle_mode_of(best->edits[BY_EDIT_EQUALIZATION]);
+    const enum by_cle_mode mode = found == BY_CLE_OFF ? BY_CLE_EXACT : found;
+    struct by_trial_score scores[2], first = {0}, last = {0};
+    bool better;
+    if (is_held(q, trial, &better, err) < 0)
+        return -1;
+    for (int range = 1; range < BY_CLE_RANGES && better; range++) {
+        struct by_candidate candidates[] = {*best, *best};
+        candidates[1].edits[BY_EDIT_EQUALIZATION] = by_cle_value(mode, range);
+        if (!is_wider(q->options->recipe, range))
+            continue;
+        if (by_trial_compare(q, trial, BY_VERDICT_CLE_RANGE, candidates, scores, &better, err) < 0)
+            return -1;
+        first = first.each ? first : scores[0];
+        *best = candidates[better];
+        if (better)
+            last = scores[1];
+    }
+    if (last.each)
+        by_trial_report_choice(q, BY_EDIT_EQUALIZATION, best->edits[BY_EDIT_EQUALIZATION], &last,
+                               &first);
+    return 0;
+}
+
 /* --- The stage --- */
 
 static int refuse_stats(const struct by_quantization *q, struct baryon_error *err)
@@ -151,25 +209,28 @@ static size_t count_ways(const struct by_quantization *q, const struct by_cle_re
                          bool biases)
 {
     const bool judged = q->options->recipe->cle == BY_CLE_AUTO;
-    return (judged ? 2 + later_count(survey) : 0) + (biases ? 2 - judged : 0);
+    return (judged ? 3 + later_count(survey) : 0) + (biases ? 2 - judged : 0);
 }
 
-static int try_all(const struct by_quantization *q, struct by_trial *trial,
+static int try_all(struct by_quantization *q, struct by_trial *trial,
                    const struct by_cle_report *survey, bool biases, struct by_candidate *best,
                    struct baryon_error *err)
 {
-    if (best->edits[BY_EDIT_EQUALIZATION] == BY_CLE_AUTO &&
-        choose_equalization(q, trial, survey, best, err) < 0)
+    const bool judged = best->edits[BY_EDIT_EQUALIZATION] == BY_CLE_AUTO;
+    if ((judged && choose_equalization(q, trial, survey, best, err) < 0) ||
+        (biases && by_choose_biases(q, trial, best, err) < 0))
         return -1;
-    return biases ? by_choose_biases(q, trial, best, err) : 0;
+    return judged ? choose_range(q, trial, best, err) : 0;
 }
 
 static void log_equalization(const struct by_quantization *q, const struct by_candidate *best,
                              size_t pairs, bool biases)
 {
-    const enum by_cle_mode mode = (enum by_cle_mode)best->edits[BY_EDIT_EQUALIZATION];
-    by_log(q->options->log, BY_LOG_INFO, "equalization %s: %zu pairs of layers",
-           by_cle_mode_name(mode), mode == BY_CLE_OFF ? 0 : pairs);
+    const int value = best->edits[BY_EDIT_EQUALIZATION];
+    char text[64];
+    by_log(q->options->log, BY_LOG_INFO, "%s: %zu pairs of layers",
+           by_edit(BY_EDIT_EQUALIZATION)->describe(value, text, sizeof text),
+           by_cle_mode_of(value) == BY_CLE_OFF ? 0 : pairs);
     if (biases)
         by_log(q->options->log, BY_LOG_INFO, "bias correction %s",
                best->edits[BY_EDIT_BIASES] ? "on" : "off");
@@ -196,7 +257,9 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     by_trial_end(trial, *changed || status < 0);
     if (!solved)
         q->corrects = best.edits[BY_EDIT_BIASES];
-    q->report.equalized = (enum by_cle_mode)best.edits[BY_EDIT_EQUALIZATION];
+    q->report.equalized = by_cle_mode_of(best.edits[BY_EDIT_EQUALIZATION]);
+    q->report.equalized_range =
+        by_cle_reach(q->options->recipe, by_cle_range_of(best.edits[BY_EDIT_EQUALIZATION]));
     if (status == 0)
         log_equalization(q, &best, survey->pairs, biases);
     return status;

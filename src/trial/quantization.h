@@ -85,6 +85,7 @@ struct by_quantize_report {
     struct by_excluded excluded;
     struct by_mixed_report mixed;
     enum by_cle_mode equalized; /* what samples chose, or was asked for; off: nothing */
+    double equalized_range;     /* times that of its tensor, 0: any */
 };
 
 /* A model on its way; it is edited from the beginning. */

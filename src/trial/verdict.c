@@ -13,6 +13,7 @@ static const struct by_threshold integers[BY_VERDICT_RULES] = {
     [BY_VERDICT_PAYS] = {0.1, 0, BY_MEASURE_ALL, "as BY_VERDICT_UNEQUALIZED, in its favour"},
     [BY_VERDICT_OTHER_WAY] = {0.1, 1, BY_MEASURE_ALL,
                               "limits of Relu6 change the float model; six models"},
+    [BY_VERDICT_CLE_RANGE] = {0.1, 1, BY_MEASURE_ALL, "as BY_VERDICT_OTHER_WAY"},
     [BY_VERDICT_EQUALIZED_SOLVED] = {1.5, 0.5, BY_MEASURE_ALL,
                                      "reconstruction compensates smaller losses: MobileNetV2 in "
                                      "XINT8 and PP-OCRv4 rec in A8W8 lost 1 dB by less"},
@@ -60,6 +61,7 @@ static const struct by_threshold exponents[BY_VERDICT_RULES] = {
     [BY_VERDICT_UNEQUALIZED] = {0.1, 0.5, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_PAYS] = {0.1, 0, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_OTHER_WAY] = {0.1, 2, BY_MEASURE_ALL, "with half of one Silero VAD lost 4 dB"},
+    [BY_VERDICT_CLE_RANGE] = {0.1, 2, BY_MEASURE_ALL, "as BY_VERDICT_OTHER_WAY"},
     [BY_VERDICT_EQUALIZED_SOLVED] = {1.5, 2, BY_MEASURE_ALL, "as BY_VERDICT_EQUALIZED"},
     [BY_VERDICT_EQUALIZED_ALONE] = {0.1, 0.5, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_ROTATED] = {0.25, 2, BY_MEASURE_ALL, "as of integers"},

@@ -13,6 +13,7 @@ enum by_verdict_rule {
     BY_VERDICT_UNEQUALIZED,       /* the model without equalization replaces the equalized one */
     BY_VERDICT_PAYS,              /* the equalized one gains, so that no other way is tried */
     BY_VERDICT_OTHER_WAY,         /* another way of equalization replaces it */
+    BY_VERDICT_CLE_RANGE,         /* channels reach further beyond the range of their tensor */
     BY_VERDICT_EQUALIZED_SOLVED,  /* equalization stays before rounding reconstruction */
     BY_VERDICT_EQUALIZED_ALONE,   /* the same, judged by activations alone */
     BY_VERDICT_ROTATED,           /* the rotated model replaces the one without */

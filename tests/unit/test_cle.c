@@ -209,7 +209,7 @@ static void equalize(struct baryon_model *model, enum by_cle_mode mode,
 {
     struct by_quant_plan plan;
     bool replaced;
-    const struct by_cle_options options = {.mode = mode};
+    const struct by_cle_options options = {.mode = mode, .range = 1};
     open_plan(&plan, model);
     assert_ok(by_cle_run(&plan, NULL, &options, report, &replaced, &err));
     assert_ok(by_model_settle(model, &err));
@@ -432,17 +432,19 @@ static struct by_stats *stats_of(const float *reach)
 }
 
 /* By how much each channel of the first layer is divided, told by its bias. */
-static void find_scales(const float *bias, const float *reach, double *scales)
+static size_t find_scales(const float *bias, const float *reach, double range, double *scales)
 {
     struct by_cle_report report;
     struct by_quant_plan plan;
     struct by_span bytes;
     float after[CHANNELS];
     bool replaced;
-    const struct by_cle_options options = {.mode = BY_CLE_EXACT};
+    size_t held;
+    const struct by_cle_options options = {.mode = BY_CLE_EXACT, .range = range};
     struct baryon_model *model = pair_model(bias);
     struct by_stats *stats = reach ? stats_of(reach) : NULL;
     open_plan(&plan, model);
+    assert_ok(by_cle_held(&plan, stats, &options, &held, &err));
     assert_ok(by_cle_run(&plan, stats, &options, &report, &replaced, &err));
     assert_ok(by_model_settle(model, &err));
     const struct baryon_tensor *tensor = by_graph_value(model->graph, "b1")->initializer;
@@ -452,6 +454,7 @@ static void find_scales(const float *bias, const float *reach, double *scales)
         scales[i] = (double)bias[i] / (double)after[i];
     by_stats_close(stats);
     by_model_free(model);
+    return held;
 }
 
 /* No channel becomes greater than the greatest one is: neither where the next layer reads it, nor
@@ -462,16 +465,31 @@ static void test_two_bounds_on_one_link(void **state)
     static const float reach[CHANNELS] = {-4, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
     double scales[CHANNELS];
     (void)state;
-    find_scales(bias, NULL, scales);
+    assert_int_equal(find_scales(bias, NULL, 1, scales), 0);
     assert_true(scales[0] < 0.9 && scales[4] < 0.9);
     recipe.bias_kind = BY_BIAS_OWN;
-    find_scales(bias, reach, scales);
+    assert_int_equal(find_scales(bias, reach, 1, scales), 2);
     assert_true(fabs(scales[0] - 1) < 1e-6 && fabs(scales[4] - 1) < 1e-6);
     assert_true(scales[2] < 0.9 && scales[5] > 1);
     recipe.bias_kind = BY_BIAS_PRODUCT; /* whose scale follows the weights */
-    find_scales(bias, reach, scales);
+    assert_int_equal(find_scales(bias, reach, 1, scales), 1);
     assert_true(fabs(scales[0] - 1) < 1e-6 && scales[4] < 0.9);
     recipe.bias_kind = BY_BIAS_FLOAT;
+}
+
+/* Channel 0 comes as far as the factor lets it, or as its weights do. */
+static void test_channels_reach_beyond_the_range(void **state)
+{
+    static const float bias[CHANNELS] = {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
+    static const float reach[CHANNELS] = {-4, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
+    double scales[CHANNELS];
+    (void)state;
+    assert_int_equal(find_scales(bias, reach, 1.05, scales), 1);
+    assert_true(fabs(scales[0] * 1.05 - 1) < 1e-6);
+    assert_int_equal(find_scales(bias, reach, 1e6, scales), 0);
+    assert_true(scales[0] < 0.9);
+    assert_int_equal(find_scales(bias, reach, 0, scales), 0); /* any */
+    assert_true(scales[0] < 0.9);
 }
 
 static void test_spread_of_channels(void **state)
@@ -497,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_stem_not_asked_for),
         cmocka_unit_test(test_no_limits_are_left),
         cmocka_unit_test(test_two_bounds_on_one_link),
+        cmocka_unit_test(test_channels_reach_beyond_the_range),
         cmocka_unit_test(test_spread_of_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

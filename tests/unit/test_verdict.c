@@ -30,6 +30,8 @@ static const struct {
     {BY_VERDICT_PAYS, true, 0.1, 0},
     {BY_VERDICT_OTHER_WAY, false, 0.1, 1},
     {BY_VERDICT_OTHER_WAY, true, 0.1, 2},
+    {BY_VERDICT_CLE_RANGE, false, 0.1, 1},
+    {BY_VERDICT_CLE_RANGE, true, 0.1, 2},
     {BY_VERDICT_EQUALIZED_SOLVED, false, 1.5, 0.5},
     {BY_VERDICT_EQUALIZED_ALONE, false, 0.1, 0.5},
     {BY_VERDICT_EQUALIZED_ALONE, true, 0.1, 0.5},

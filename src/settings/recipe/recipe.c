@@ -535,6 +535,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->split = (enum by_split_mode)settings->split;
     recipe->cle = (enum by_cle_mode)settings->cle;
     recipe->cle_threshold = settings->cle_threshold;
+    recipe->cle_range = settings->cle_range;
     recipe->cle_steps = settings->cle_steps;
     recipe->cle_stem = settings->cle_stem;
     recipe->bias_correction = (enum by_bias_correction)settings->bias_correction;
