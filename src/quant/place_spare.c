@@ -39,11 +39,12 @@ bool by_place_waits(const struct by_placing *placing, const struct baryon_node *
            (placing->recipe->spares_pairs && by_place_moves(placing, node));
 }
 
-/* Without any layer nothing would be left. */
+/* In a model without any nothing would be left. Layers that rules keep float count: what stands
+ * between them gains no more than what stands between others. */
 static bool has_layer(const struct by_placing *placing)
 {
     for (size_t i = 0; i < placing->node_count; i++)
-        if (!placing->stays[i] && is_spare_layer(placing->graph->node.at[i]))
+        if (is_spare_layer(placing->graph->node.at[i]))
             return true;
     return false;
 }

@@ -205,9 +205,10 @@ int by_decisions_choose(const struct by_decisions *d, const struct by_choice_goa
 
 /* What is known of a real candidate. */
 struct by_verified {
-    double sqnr; /* mean over the outputs, dB; -INFINITY: refused, or not finite */
-    bool meets;  /* the caller's goals, limits not counted */
-    double asks; /* dB above the goal that its samples ask for, as so few may err */
+    double sqnr;   /* mean over the outputs, dB; -INFINITY: refused, or not finite */
+    bool meets;    /* the caller's goals, limits not counted */
+    double asks;   /* dB above the goal that its samples ask for, as so few may err */
+    bool is_float; /* nothing is left to quantize, so that it is no model of ours */
 };
 
 /* A candidate with these decisions; it is asked once for each set as long as d is open. Quantizes
