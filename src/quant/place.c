@@ -125,12 +125,10 @@ static int nothing_to_quantize(const struct by_quant_plan *plan, struct baryon_e
 
 static int place_all(struct by_placing *placing, struct baryon_error *err)
 {
-    if (by_place_select(placing, err) || by_place_mark(placing, err))
-        return -1;
-    by_place_fold(placing);
-    return by_place_rows(placing, err) || by_place_nested(placing, err) ||
-                   by_place_blocks(placing, err) || by_place_share(placing, err) ||
-                   list_nodes(placing, err)
+    return by_place_select(placing, err) || by_place_mark(placing, err) ||
+                   by_place_fold(placing, err) || by_place_rows(placing, err) ||
+                   by_place_nested(placing, err) || by_place_blocks(placing, err) ||
+                   by_place_share(placing, err) || list_nodes(placing, err)
                ? -1
                : 0;
 }

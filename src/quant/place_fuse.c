@@ -184,7 +184,6 @@ static bool is_saturation(const struct baryon_node *node, const struct by_tensor
            low <= 0 && high >= 0;
 }
 
-/* What is below the range becomes its lowest level, the zero point; so it has to have one there. */
 static bool can_fold(const struct by_placing *placing, const struct baryon_node *node)
 {
     const struct baryon_value *value = by_node_in(node, 0);
@@ -196,8 +195,26 @@ static bool can_fold(const struct by_placing *placing, const struct baryon_node 
            !by_node_out(node, 0)->pinned;
 }
 
-void by_place_fold(struct by_placing *placing)
+/* What is below the range becomes its lowest level, the zero point; so the tensor has to have one
+ * there, whatever rules make of it. */
+static int has_lowest(struct by_placing *placing, const struct baryon_value *value, bool *has,
+                      struct baryon_error *err)
 {
-    for (size_t i = 0; placing->recipe->fold_relu && i < placing->node_count; i++)
-        placing->folded[i] = can_fold(placing, placing->graph->node.at[i]);
+    struct by_tensor_spec spec;
+    if (by_place_data_spec(placing, value, &spec, err))
+        return -1;
+    *has = by_spec_is_integer(&spec) && !spec.symmetric;
+    return 0;
+}
+
+int by_place_fold(struct by_placing *placing, struct baryon_error *err)
+{
+    for (size_t i = 0; placing->recipe->fold_relu && i < placing->node_count; i++) {
+        const struct baryon_node *node = placing->graph->node.at[i];
+        bool has = false;
+        if (can_fold(placing, node) && has_lowest(placing, by_node_out(node, 0), &has, err))
+            return -1;
+        placing->folded[i] = has;
+    }
+    return 0;
 }

@@ -122,7 +122,7 @@ bool by_place_is_activation(const struct by_recipe *recipe, const struct baryon_
 /* The layer whose activation gives the value, with no pair between the two; NULL: none. */
 const struct baryon_node *by_place_fused_layer(const struct by_placing *placing,
                                                const struct baryon_value *value);
-void by_place_fold(struct by_placing *placing);
+int by_place_fold(struct by_placing *placing, struct baryon_error *err);
 /* --- place_rows.c, place_constant.c: rows and readers --- */
 int by_place_rows(struct by_placing *placing, struct baryon_error *err);
 int by_place_constant(struct by_placing *placing, struct baryon_node *node, size_t slot,
