@@ -76,7 +76,7 @@ static int quantize_and_verify(const struct searching *searching, const bool *on
         status = by_decisions_judge(searching->d, on, NULL, &verified->sqnr, err);
     if (status < 0 && err->code == BARYON_ERR_USAGE) { /* rules that leave nothing to quantize */
         by_err_clear(err);
-        *verified = (struct by_verified){.sqnr = -INFINITY};
+        *verified = (struct by_verified){.sqnr = -INFINITY, .empty = true};
         return 0;
     }
     return status;
@@ -333,7 +333,7 @@ static int verify_apart(struct searching *searching, double sqnr, const char *wh
                             : INFINITY;
     if (go_below(searching, sqnr, most, what, on, &verified, stuck, err) < 0)
         return -1;
-    *meets = !*stuck && verified.meets;
+    *meets = !*stuck && (verified.meets || verified.empty);
     return 0;
 }
 

@@ -208,6 +208,7 @@ struct by_verified {
     double sqnr; /* mean over the outputs, dB; -INFINITY: refused, or not finite */
     bool meets;  /* the caller's goals, limits not counted */
     double asks; /* dB above the goal that its samples ask for, as so few may err */
+    bool empty;  /* nothing is left to quantize, so it is no candidate */
 };
 
 /* A candidate with these decisions; it is asked once for each set as long as d is open. Quantizes
