@@ -40,6 +40,7 @@ struct by_alternative {
     enum by_decision_kind kind;
     const char *activation, *weight;
     const char *from; /* what the weight has in the plan, a glob; NULL: anything */
+    bool around;      /* BY_DECIDE_TENSOR: the nodes that give and read it stay float */
 };
 
 /* What a multiply-add costs whose layer has these types ("int8", "int*", "bf16", "float"; a glob of
