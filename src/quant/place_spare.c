@@ -39,13 +39,25 @@ bool by_place_waits(const struct by_placing *placing, const struct baryon_node *
            (placing->recipe->spares_pairs && by_place_moves(placing, node));
 }
 
-/* In a model without any nothing would be left. Layers that rules keep float count: what stands
- * between them gains no more than what stands between others. */
+static bool is_kept_float(const struct by_placing *placing, const struct baryon_node *node)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    for (size_t i = 0; i < recipe->rules.count; i++)
+        if (recipe->rules.at[i].kind == BY_RULE_NODE && recipe->rules.at[i].keep_float &&
+            by_place_rule_picks(placing, i, node))
+            return true;
+    return false;
+}
+
+/* Without any layer nothing would be left. Those that rules keep float one by one count: with the
+ * last of them nothing between them begins to be rounded. */
 static bool has_layer(const struct by_placing *placing)
 {
-    for (size_t i = 0; i < placing->node_count; i++)
-        if (is_spare_layer(placing->graph->node.at[i]))
+    for (size_t i = 0; i < placing->node_count; i++) {
+        const struct baryon_node *node = placing->graph->node.at[i];
+        if (is_spare_layer(node) && (!placing->stays[i] || is_kept_float(placing, node)))
             return true;
+    }
     return false;
 }
 

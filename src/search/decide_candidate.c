@@ -165,10 +165,10 @@ static int restore_biases(struct candidate *candidate, const bool *on, struct ba
     const struct by_decisions *d = candidate->d;
     struct baryon_model *exact = NULL, *model = candidate->draft.model;
     int status = by_frame_copy(&d->q->floats, &exact, err);
-    for (size_t i = 0; status == 0 && i < d->decision_count; i++) {
-        if (!on[i] || d->work->layer_of[i] == BY_NONE)
+    for (size_t i = 0; status == 0 && i < d->work->layer_count; i++) {
+        const struct by_decide_layer *layer = &d->work->layers[i];
+        if (!by_decide_changes_layer(d, on, i))
             continue;
-        const struct by_decide_layer *layer = &d->work->layers[d->work->layer_of[i]];
         for (size_t slot = 2; status == 0 && slot < layer->node->input.count; slot++) {
             const struct baryon_value *was = by_node_in(layer->node, slot);
             const struct baryon_value *from = was ? by_graph_value(exact->graph, was->name) : NULL;

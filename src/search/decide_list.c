@@ -14,6 +14,8 @@
 
 /* Operators that cut values off. */
 #define LIMITS "Relu Clip Min Max"
+/* Sources that a decision about a tensor changes at most. */
+#define REGION_TOUCHES 8
 
 /* --- Sources --- */
 
@@ -279,8 +281,8 @@ static int list_layers(struct by_decisions *d, struct baryon_error *err)
 
 /* --- Decisions --- */
 
-/* The user's name of a node; NULL: it has none. Of several the node's own. */
-static const char *users_name(const struct by_quantization *q, const struct baryon_node *node)
+/* Of several the node's own. */
+const char *by_decide_users_name(const struct by_quantization *q, const struct baryon_node *node)
 {
     size_t users, count;
     const struct by_user_node *user = by_origins_user(q->origins, &users);
@@ -303,7 +305,7 @@ static int name_layers(struct by_decisions *d, struct baryon_error *err)
     by_map_init(&names);
     for (size_t i = 0; status == 0 && i < d->work->layer_count; i++) {
         struct by_decide_layer *layer = &d->work->layers[i];
-        layer->users = users_name(d->q, layer->node);
+        layer->users = by_decide_users_name(d->q, layer->node);
         struct by_decide_layer *other = layer->users ? by_map_get(&names, layer->users) : NULL;
         if (other)
             other->users = layer->users = NULL;
@@ -423,9 +425,43 @@ static bool is_tensor(const struct by_decisions *d, size_t source)
     return d->q->plan->rows.at[d->sources[source].row].role == BY_ROLE_WEIGHT;
 }
 
+/* Weights of layers that stay float with a tensor. */
+static void touch_weights(struct by_decisions *d, struct by_decision *decision, size_t room)
+{
+    const struct by_decide_work *work = d->work;
+    for (size_t i = 0; i < work->layer_count && decision->count < room; i++) {
+        const struct by_decide_layer *layer = &work->layers[i];
+        if (layer->weight != BY_NONE && by_decide_region_has(d, d->decision_count, layer->node) &&
+            reads_alone(d, layer->weight, layer->node))
+            touch(d, decision, layer->weight, 0);
+    }
+}
+
+static int make_region_decision(struct by_decisions *d, size_t source, struct by_decision *decision,
+                                bool *differs, struct baryon_error *err)
+{
+    struct by_decide_work *work = d->work;
+    struct by_decide_region *region = &work->regions[d->decision_count];
+    decision->place = source;
+    decision->name = d->sources[source].name;
+    if (d->sources[source].weight)
+        return 0;
+    if (by_decide_region_find(d, source, region, err) < 0)
+        return -1;
+    for (size_t i = 0; i < region->count; i++)
+        if (!by_decide_users_name(d->q, work->region_nodes.at[region->first + i]))
+            return 0;
+    *differs = region->count > 0;
+    touch(d, decision, source, 0);
+    touch_weights(d, decision, REGION_TOUCHES);
+    return by_decide_type(d, "float", 32, &work->activation_type[d->decision_count], err);
+}
+
 static int make_tensor_decision(struct by_decisions *d, size_t source, struct by_decision *decision,
                                 bool *differs, struct baryon_error *err)
 {
+    if (decision->alternative->around)
+        return make_region_decision(d, source, decision, differs, err);
     decision->place = source;
     decision->name = d->sources[source].weight
                          ? d->q->plan->rows.at[d->sources[source].row].value->name
@@ -441,6 +477,7 @@ static int add_decision(struct by_decisions *d, size_t about,
 {
     struct by_decide_work *work = d->work;
     const size_t at = d->decision_count, touches = d->touch_count;
+    const size_t nodes = work->region_nodes.count;
     const bool tensor = alternative->kind == BY_DECIDE_TENSOR;
     struct by_decision *decision = &d->decisions[at];
     bool differs = false;
@@ -453,8 +490,11 @@ static int add_decision(struct by_decisions *d, size_t about,
         return -1;
     if (differs && decision->count)
         d->decision_count++;
-    else
+    else {
         d->touch_count = touches;
+        work->region_nodes.count = nodes;
+        work->regions[at].count = 0;
+    }
     return 0;
 }
 
@@ -464,15 +504,17 @@ static int list_decisions(struct by_decisions *d, struct baryon_error *err)
     const size_t about = d->source_count + work->layer_count;
     const size_t most = about * d->ladder->alternative_count + 1;
     const size_t touches =
-        (d->source_count + work->input_count + work->layer_count) * d->ladder->alternative_count +
+        (d->source_count * REGION_TOUCHES + work->input_count + work->layer_count) *
+            d->ladder->alternative_count +
         1;
     d->decisions = by_arena_alloc(&d->arena, most, sizeof *d->decisions, err);
     d->touches = by_arena_alloc(&d->arena, touches, sizeof *d->touches, err);
     work->layer_of = by_arena_alloc(&d->arena, most, sizeof *work->layer_of, err);
+    work->regions = by_arena_alloc(&d->arena, most, sizeof *work->regions, err);
     work->source_at = by_arena_alloc(&d->arena, most, sizeof *work->source_at, err);
     work->activation_type = by_arena_alloc(&d->arena, most, sizeof *work->activation_type, err);
     work->weight_type = by_arena_alloc(&d->arena, most, sizeof *work->weight_type, err);
-    if (!d->decisions || !d->touches || !work->layer_of || !work->source_at ||
+    if (!d->decisions || !d->touches || !work->layer_of || !work->regions || !work->source_at ||
         !work->activation_type || !work->weight_type)
         return -1;
     for (size_t k = 0; k < d->ladder->alternative_count; k++) {
@@ -518,12 +560,26 @@ static int index_touches(struct by_decisions *d, struct baryon_error *err)
     return 0;
 }
 
+static bool reads(const struct by_decisions *d, const struct by_decide_layer *layer, size_t source)
+{
+    for (size_t i = 0; i < layer->input_count; i++)
+        if (d->work->inputs[layer->first + i] == source)
+            return true;
+    return false;
+}
+
+static size_t covering_source(const struct by_decisions *d, size_t place)
+{
+    return d->work->source_at[d->work->covering.at[place]];
+}
+
 static int index_readers(struct by_decisions *d, struct baryon_error *err)
 {
     struct by_decide_work *work = d->work;
     struct by_decide_index *index = &work->reading;
     size_t items = 0;
-    if (open_index(d, index, work->input_count + work->layer_count, err) < 0)
+    const size_t covered = work->covering.start[work->layer_count];
+    if (open_index(d, index, work->input_count + work->layer_count + covered, err) < 0)
         return -1;
     for (size_t i = 0; i < work->layer_count; i++) {
         const struct by_decide_layer *layer = &work->layers[i];
@@ -531,6 +587,9 @@ static int index_readers(struct by_decisions *d, struct baryon_error *err)
             index->start[work->inputs[layer->first + k]]++;
         if (layer->weight != BY_NONE)
             index->start[layer->weight]++, items++;
+        for (size_t k = work->covering.start[i]; k < work->covering.start[i + 1]; k++)
+            if (!reads(d, layer, covering_source(d, k)))
+                index->start[covering_source(d, k)]++, items++;
     }
     begin_index(d, index);
     index->start[d->source_count] = items;
@@ -540,6 +599,9 @@ static int index_readers(struct by_decisions *d, struct baryon_error *err)
             index->at[--index->start[work->inputs[layer->first + k]]] = i;
         if (layer->weight != BY_NONE)
             index->at[--index->start[layer->weight]] = i;
+        for (size_t k = work->covering.start[i]; k < work->covering.start[i + 1]; k++)
+            if (!reads(d, layer, covering_source(d, k)))
+                index->at[--index->start[covering_source(d, k)]] = i;
     }
     return 0;
 }
@@ -548,7 +610,8 @@ int by_decide_list(struct by_decisions *d, struct baryon_error *err)
 {
     return list_sources(d, err) < 0 || know_sources(d, err) < 0 || list_layers(d, err) < 0 ||
                    name_layers(d, err) < 0 || list_decisions(d, err) < 0 ||
-                   index_touches(d, err) < 0 || index_readers(d, err) < 0
+                   index_touches(d, err) < 0 || by_decide_region_index(d, err) < 0 ||
+                   index_readers(d, err) < 0
                ? -1
                : 0;
 }

@@ -32,9 +32,8 @@ static void put_name(struct by_str *yaml, const char *name)
 }
 
 /* As drafts have it: a node without a name is called by what it gives. */
-static const char *draft_name(const struct by_decisions *d, size_t decision)
+static const char *draft_name(const struct baryon_node *node)
 {
-    const struct baryon_node *node = d->work->layers[d->work->layer_of[decision]].node;
     if (node->name && *node->name)
         return node->name;
     return node->output.count ? node->output.at[0] : "";
@@ -75,12 +74,16 @@ static void put_inputs(const struct by_decisions *d, const bool *on, size_t deci
             put_tensors(d, work->inputs[i], d->decisions[decision].alternative->activation, yaml);
 }
 
-static void put_node(const struct by_decisions *d, size_t decision, bool users, struct by_str *yaml)
+/* Once for each name; `put` are those that were. */
+static void put_node(const struct by_alternative *row, const char *name, struct by_map *put,
+                     struct by_str *yaml)
 {
-    const struct by_alternative *row = d->decisions[decision].alternative;
+    if (by_map_get(put, name))
+        return;
+    yaml->failed = yaml->failed || by_map_put(put, name, put, NULL) < 0;
     by_str_puts(yaml, "  ");
-    put_name(yaml, users ? d->decisions[decision].name : draft_name(d, decision));
-    if (row->kind == BY_DECIDE_FLOAT)
+    put_name(yaml, name);
+    if (row->kind == BY_DECIDE_FLOAT || row->around)
         by_str_puts(yaml, ": float\n");
     else
         by_str_printf(yaml, ": {weight: %s}\n", row->weight);
@@ -93,17 +96,37 @@ static bool is_about_node(const struct by_decisions *d, size_t decision)
                                 d->work->layers[layer].weight != BY_NONE);
 }
 
+static void put_region(const struct by_decisions *d, size_t decision, bool users,
+                       struct by_map *put, struct by_str *yaml)
+{
+    const struct by_decide_region *region = &d->work->regions[decision];
+    for (size_t i = 0; i < region->count; i++) {
+        const struct baryon_node *node = d->work->region_nodes.at[region->first + i];
+        put_node(d->decisions[decision].alternative,
+                 users ? by_decide_users_name(d->q, node) : draft_name(node), put, yaml);
+    }
+}
+
 static void put_nodes(const struct by_decisions *d, const bool *on, bool users, struct by_str *yaml)
 {
+    struct by_map put;
+    by_map_init(&put);
+    for (size_t i = 0; i < d->decision_count; i++)
+        if (on[i])
+            put_region(d, i, users, &put, yaml);
     for (size_t i = 0; i < d->decision_count; i++)
         if (on[i] && is_about_node(d, i))
-            put_node(d, i, users, yaml);
+            put_node(d->decisions[i].alternative,
+                     users ? d->decisions[i].name
+                           : draft_name(d->work->layers[d->work->layer_of[i]].node),
+                     &put, yaml);
+    by_map_release(&put);
 }
 
 static void put_all_tensors(const struct by_decisions *d, const bool *on, struct by_str *yaml)
 {
     for (size_t i = 0; i < d->decision_count; i++) {
-        if (!on[i])
+        if (!on[i] || d->decisions[i].alternative->around)
             continue;
         if (d->work->layer_of[i] == BY_NONE)
             put_tensors(d, d->work->source_at[i], d->decisions[i].alternative->activation, yaml);

@@ -76,7 +76,7 @@ static int quantize_and_verify(const struct searching *searching, const bool *on
         status = by_decisions_judge(searching->d, on, NULL, &verified->sqnr, err);
     if (status < 0 && err->code == BARYON_ERR_USAGE) { /* rules that leave nothing to quantize */
         by_err_clear(err);
-        *verified = (struct by_verified){.sqnr = -INFINITY, .is_float = true};
+        *verified = (struct by_verified){.sqnr = -INFINITY, .empty = true};
         return 0;
     }
     return status;
@@ -181,6 +181,12 @@ static bool may_verify(const struct searching *searching)
     return searching->verified < most && searching->rounds < 2 * most;
 }
 
+/* With nothing quantized the model meets all that can be met. */
+static bool suffices(const struct by_verified *verified)
+{
+    return verified->meets || verified->empty;
+}
+
 /* --- To a goal in dB --- */
 
 /* One round of choosing and verifying. *stuck: there is nothing new to verify that costs less than
@@ -281,8 +287,8 @@ static int search_sqnr(struct searching *searching, bool *on, struct by_verified
         const bool bisects = isfinite(bracket.low) && isfinite(bracket.high);
         if (stuck && !bisects && (verified->meets || isinf(asked)))
             return 0;
-        note_goal(&bracket, goal, verified->meets);
-        misses = verified->meets || verified->sqnr > before ? 0 : misses + 1;
+        note_goal(&bracket, goal, suffices(verified));
+        misses = suffices(verified) || verified->sqnr > before ? 0 : misses + 1;
         before = verified->sqnr;
         if (bisects || (!stuck && misses < 2))
             continue;
@@ -313,7 +319,7 @@ static int search_other(struct searching *searching, bool *on, struct by_verifie
             return -1;
         if (stuck && isinf(high) && target > BY_SQNR_MAX)
             return 0;
-        if (verified->meets)
+        if (suffices(verified))
             high = target;
         else
             low = target;
@@ -333,7 +339,7 @@ static int verify_apart(struct searching *searching, double sqnr, const char *wh
                             : INFINITY;
     if (go_below(searching, sqnr, most, what, on, &verified, stuck, err) < 0)
         return -1;
-    *meets = !*stuck && (verified.meets || verified.is_float);
+    *meets = !*stuck && suffices(&verified);
     return 0;
 }
 

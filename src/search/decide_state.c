@@ -162,20 +162,35 @@ static size_t input_type(const struct change *change, size_t own, size_t input)
     return tensor != BY_NONE ? work->activation_type[tensor] : work->type_of[source];
 }
 
+/* About a tensor beside which the layer stays float; BY_NONE: there is none. */
+static size_t decision_around(const struct change *change, const struct by_decide_layer *layer)
+{
+    const struct by_decisions *d = change->state->d;
+    const struct by_decide_index *index = &d->work->covering;
+    const size_t place = (size_t)(layer - d->work->layers);
+    for (size_t i = index->start[place]; i < index->start[place + 1]; i++)
+        if (decision_at(change, d->decisions[index->at[i]].place) == index->at[i])
+            return index->at[i];
+    return BY_NONE;
+}
+
 static void cost_layer(const struct change *change, const struct by_decide_layer *layer,
                        double sign, struct by_decide_state *sum)
 {
     const struct by_decisions *d = change->state->d;
     const struct by_decide_work *work = d->work;
+    const size_t around = decision_around(change, layer);
     const size_t own = decision_at(change, layer->place);
     const size_t shared = layer->weight != BY_NONE ? decision_at(change, layer->weight) : BY_NONE;
     const size_t given = shared != BY_NONE ? work->activation_type[shared] : layer->weight_type;
-    const size_t weight =
+    const size_t chosen =
         own != BY_NONE && work->weight_type[own] != BY_NONE ? work->weight_type[own] : given;
+    const size_t weight = around != BY_NONE ? work->activation_type[around] : chosen;
     double cost = 0;
     bool wide = layer->stays_float || !layer->input_count;
     for (size_t i = 0; i < layer->input_count; i++) {
-        const size_t type = input_type(change, own, layer->first + i);
+        const size_t type = around != BY_NONE ? work->activation_type[around]
+                                              : input_type(change, own, layer->first + i);
         cost = fmax(cost, work->costs[type * work->type_count + weight]);
         wide = wide || work->wides[type * work->type_count + weight];
     }

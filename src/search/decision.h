@@ -40,6 +40,7 @@ struct by_alternative {
     enum by_decision_kind kind;
     const char *activation, *weight;
     const char *from; /* what the weight has in the plan, a glob; NULL: anything */
+    bool around;      /* BY_DECIDE_TENSOR: the nodes that give and read it stay float */
 };
 
 /* What a multiply-add costs whose layer has these types ("int8", "int*", "bf16", "float"; a glob of
@@ -205,10 +206,10 @@ int by_decisions_choose(const struct by_decisions *d, const struct by_choice_goa
 
 /* What is known of a real candidate. */
 struct by_verified {
-    double sqnr;   /* mean over the outputs, dB; -INFINITY: refused, or not finite */
-    bool meets;    /* the caller's goals, limits not counted */
-    double asks;   /* dB above the goal that its samples ask for, as so few may err */
-    bool is_float; /* nothing is left to quantize, so that it is no model of ours */
+    double sqnr; /* mean over the outputs, dB; -INFINITY: refused, or not finite */
+    bool meets;  /* the caller's goals, limits not counted */
+    double asks; /* dB above the goal that its samples ask for, as so few may err */
+    bool empty;  /* nothing is left to quantize, so it is no candidate */
 };
 
 /* A candidate with these decisions; it is asked once for each set as long as d is open. Quantizes

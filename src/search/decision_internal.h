@@ -2,6 +2,7 @@
  * What the files decide*.c share.
  *
  *   decide_list.c       sources, layers and decisions of a plan
+ *   decide_region.c     nodes that stay float with a tensor
  *   decide_type.c       how much noise a type has, and how many bits
  *   decide_cost.c       what layers cost with the types that they read
  *   decide_switch.c     the model whose sources are switched on and off
@@ -45,6 +46,11 @@ struct by_decide_layer {
     bool stays_float;   /* whatever is chosen */
     size_t weight_type; /* as the plan has it */
     double weight_bits;
+};
+
+/* Nodes that stay float: places in work->region_nodes. */
+struct by_decide_region {
+    size_t first, count;
 };
 
 struct by_switches;
@@ -93,9 +99,15 @@ struct by_decide_work {
     size_t *layer_of;    /* by decision; BY_NONE: of a tensor */
     size_t *source_at;   /* by decision: of a tensor; BY_NONE */
     size_t *activation_type, *weight_type; /* by decision; BY_NONE: as it is */
+    struct by_decide_region *regions;      /* by decision; most have none */
+    struct {
+        const struct baryon_node **at;
+        size_t count, cap;
+    } region_nodes;
     size_t place_count;
+    struct by_decide_index covering; /* by layer: decisions about tensors that keep it float */
     struct by_decide_index touching; /* by source: decisions that touch it */
-    struct by_decide_index reading;  /* by source: layers that read it, or whose weight it is */
+    struct by_decide_index reading;  /* by source: layers whose cost decisions about it change */
     /* Types by the name that costs know them by. */
     const char *types[BY_DECIDE_TYPES];
     double bits[BY_DECIDE_TYPES];
@@ -142,6 +154,19 @@ double by_decide_factor(const struct by_tensor_spec *from, const struct by_tenso
 bool by_decide_same_grid(const struct by_params *one, const struct by_params *other);
 
 int by_decide_list(struct by_decisions *d, struct baryon_error *err);
+/* The user's name of a node; NULL: it has none. */
+const char *by_decide_users_name(const struct by_quantization *q, const struct baryon_node *node);
+
+/* --- decide_region.c --- */
+
+int by_decide_region_find(struct by_decisions *d, size_t source, struct by_decide_region *region,
+                          struct baryon_error *err);
+bool by_decide_region_has(const struct by_decisions *d, size_t decision,
+                          const struct baryon_node *node);
+/* Fills work->covering, once all decisions are listed. */
+int by_decide_region_index(struct by_decisions *d, struct baryon_error *err);
+/* A decision of the set keeps the layer float, or changes its types. */
+bool by_decide_changes_layer(const struct by_decisions *d, const bool *on, size_t layer);
 
 /* --- decide_cost.c --- */
 

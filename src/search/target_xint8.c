@@ -14,6 +14,10 @@ static const struct by_rung rungs[] = {
 
 static const struct by_alternative alternatives[] = {
     {.name = "float layer", .kind = BY_DECIDE_FLOAT},
+    {.name = "float tensor and its nodes",
+     .kind = BY_DECIDE_TENSOR,
+     .activation = "float",
+     .around = true},
 };
 
 /* A float layer runs on the processor: it is slow, and tensors go there and back. */

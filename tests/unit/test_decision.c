@@ -100,6 +100,12 @@ static const struct by_alternative loose[] = {
 };
 static const struct by_target_ladder loosens = {loose, 3, macs, 4, 0};
 
+static const struct by_alternative around[] = {
+    {.name = "float layer", .kind = BY_DECIDE_FLOAT},
+    {.name = "around", .kind = BY_DECIDE_TENSOR, .activation = "float", .around = true},
+};
+static const struct by_target_ladder regions = {around, 2, macs, 4, 0};
+
 static const struct by_alternative of_layers[] = {
     {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
     {.name = "bf16 layer", .kind = BY_DECIDE_LAYER, .activation = "bf16", .weight = "bf16"},
@@ -579,6 +585,36 @@ static void test_tensors_can_be_float(void **state)
     close_decisions();
 }
 
+/* What gives and reads a tensor stays float with it, and layers between two such tensors cost so
+ * once. */
+static void test_regions_stay_float(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    struct by_str yaml;
+    struct by_prediction narrow, one, both;
+    by_str_init(&yaml);
+    open_decisions(1, &regions, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    by_decisions_predict(&d, on, &narrow);
+    on[find("around", "c")] = true;
+    by_decisions_predict(&d, on, &one);
+    assert_near(judged(on), one.sqnr, 1.1);
+    assert_true(one.sqnr > narrow.sqnr);
+    assert_near(one.cost - narrow.cost, 7 * (324 + 36) * 16, 1);
+    on[find("around", "b")] = on[find("float layer", "two")] = true;
+    by_decisions_predict(&d, on, &both);
+    assert_near(judged(on), both.sqnr, 1.1);
+    assert_near(both.cost, one.cost, 1);
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "nodes:\n"
+                                            "  \"act\": float\n"
+                                            "  \"two\": float\n"
+                                            "  \"three\": float\n");
+    by_str_release(&yaml);
+    close_decisions();
+}
+
 /* Constants of nodes that are no layers have decisions, too. */
 static void test_constants_are_decided(void **state)
 {
@@ -728,6 +764,7 @@ int main(void)
         cmocka_unit_test(test_goals_of_the_caller),
         cmocka_unit_test(test_search_goes_down_from_the_widest),
         cmocka_unit_test(test_tensors_can_be_float),
+        cmocka_unit_test(test_regions_stay_float),
         cmocka_unit_test(test_constants_are_decided),
         cmocka_unit_test(test_rules_are_those_of_a_config),
         cmocka_unit_test(test_layers_have_another_type),

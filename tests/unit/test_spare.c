@@ -146,6 +146,27 @@ static void some_are_left_as_they_are(void **state)
     assert_pairs(matrices(), "b c", 0);
 }
 
+/* The last layer that a rule keeps float takes the pairs between layers with it. */
+static void layers_kept_float_leave_nothing(void **state)
+{
+    (void)state;
+    static struct by_rule rules[] = {
+        {.kind = BY_RULE_NODE, .pattern = {.text = "one"}, .keep_float = true},
+        {.kind = BY_RULE_NODE, .pattern = {.text = "two"}, .keep_float = true}};
+    recipe.rules.at = rules;
+    recipe.rules.count = 1;
+    assert_pairs(matrices(), "c", 3);
+    recipe.rules.count = 2;
+    struct baryon_model *model = matrices();
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_true(by_place(plan, NULL, NULL, &err) < 0);
+    assert_non_null(strstr(err.message, "no node of the model can be quantized"));
+    by_quant_plan_close(plan);
+    by_model_free(model);
+}
+
 /* Whether samples judge pairs that no layer reads. */
 static bool pairs_are_open(void)
 {
@@ -196,6 +217,7 @@ int main(void)
         cmocka_unit_test_setup(movers_follow_what_they_read, prepare),
         cmocka_unit_test_setup(inputs_of_recurrent_operators_stay_float, prepare),
         cmocka_unit_test_setup(some_are_left_as_they_are, prepare),
+        cmocka_unit_test_setup(layers_kept_float_leave_nothing, prepare),
         cmocka_unit_test_setup(equalization_says_when_samples_judge, prepare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
