@@ -246,13 +246,25 @@ static bool is_open(const struct contest *contest, const struct by_trial_entry *
     return left > 0;
 }
 
+/* What stays unless both measures are against it is not out by one of them. */
+static bool is_defended(const struct contest *contest, const struct by_trial_entry *entry)
+{
+    for (size_t i = 0; i < contest->question_count; i++) {
+        const struct by_trial_question *question = &contest->questions[i];
+        if (contest->entries[question->other] == entry &&
+            threshold_of(contest->trial->q, question->rule)->measure == BY_MEASURE_BOTH)
+            return true;
+    }
+    return false;
+}
+
 static bool drop_losers(struct contest *contest)
 {
     const struct by_trial_entry *best = best_of(contest);
     const struct by_threshold *leads = by_threshold(BY_VERDICT_LEADS, false);
     for (size_t i = 0; best && i < contest->count; i++) {
         struct by_trial_entry *entry = contest->entries[i];
-        if (!entry->lost &&
+        if (!entry->lost && !is_defended(contest, entry) &&
             by_verdict_of(leads, best->judgements, entry->judgements, contest->end)) {
             entry->lost = true;
             by_trial_leave_session(contest->trial, entry);

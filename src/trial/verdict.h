@@ -38,6 +38,7 @@ enum by_verdict_rule {
 enum by_verdict_measure {
     BY_MEASURE_ALL,    /* all samples together */
     BY_MEASURE_EITHER, /* that, or the mean of what each says by itself */
+    BY_MEASURE_BOTH,   /* each of the two */
 };
 
 struct by_threshold {

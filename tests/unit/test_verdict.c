@@ -12,7 +12,8 @@
 static bool says(enum by_verdict_rule rule, bool exponents, double decibels, double error)
 {
     const struct by_gain gain = {decibels, error}, none = {-1, 0};
-    return by_verdict(by_threshold(rule, exponents), &gain, &none);
+    const struct by_threshold *of = by_threshold(rule, exponents);
+    return by_verdict(of, &gain, of->measure == BY_MEASURE_BOTH ? &gain : &none);
 }
 
 static const struct {
@@ -115,6 +116,18 @@ static void either_measure_suffices_where_it_says_so(void **state)
         assert_int_equal(by_verdict(of, &loses, &gains), either);
         assert_int_equal(by_verdict(of, &unsure, &gains), either || certain);
         assert_false(by_verdict(of, &loses, &unsure));
+    }
+}
+
+static void both_measures_have_to_agree_where_it_says_so(void **state)
+{
+    (void)state;
+    const struct by_gain gains = {2, 0.9}, unsure = {2, 2.1}, little = {0.05, 0};
+    for (int exponents = 0; exponents < 2; exponents++) {
+        const struct by_threshold *of = by_threshold(BY_VERDICT_CLE_RANGE, exponents);
+        assert_true(by_verdict(of, &gains, &gains));
+        assert_false(by_verdict(of, &gains, &unsure) || by_verdict(of, &unsure, &gains));
+        assert_false(by_verdict(of, &gains, &little) || by_verdict(of, &little, &gains));
     }
 }
 
@@ -252,7 +265,8 @@ static void test_far_gains_are_foretold(void **state)
     (void)state;
     static const struct by_threshold plain = {0.1, 0, BY_MEASURE_ALL, ""},
                                      sure = {0.1, 2, BY_MEASURE_ALL, ""},
-                                     either = {0.1, 0, BY_MEASURE_EITHER, ""};
+                                     either = {0.1, 0, BY_MEASURE_EITHER, ""},
+                                     both = {0.1, 0, BY_MEASURE_BOTH, ""};
     static const struct {
         const struct by_threshold *of;
         struct by_gain gain;
@@ -268,6 +282,7 @@ static void test_far_gains_are_foretold(void **state)
         {&sure, {3.27, 1}, 8, false},     {&sure, {-1.28, 1}, 8, true},
         {&sure, {-1.27, 1}, 8, false},    {&sure, {1.9, 1}, 32, true},
         {&sure, {1.7, 1}, 31, false},     {&either, {9, 0.1}, 8, false},
+        {&both, {9, 0.1}, 8, false},      {&both, {-9, 0.1}, 8, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(by_verdict_foretold(cases[i].of, &cases[i].gain, cases[i].samples, 32),
@@ -280,6 +295,7 @@ int main(void)
         cmocka_unit_test(thresholds_are_kept),
         cmocka_unit_test(nothing_that_is_no_number_wins),
         cmocka_unit_test(either_measure_suffices_where_it_says_so),
+        cmocka_unit_test(both_measures_have_to_agree_where_it_says_so),
         cmocka_unit_test(ties_change_nothing),
         cmocka_unit_test(small_gains_are_none),
         cmocka_unit_test(one_sample_is_not_certain),
