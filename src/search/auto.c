@@ -161,9 +161,10 @@ static int open_search(struct by_auto_work *work, struct baryon_model *model,
     work->base.context = work;
     work->base.frame = &work->out->frame;
     work->base.memory = options->settings->max_memory;
-    if (take_settings(work, err) < 0 || take_folder(work, err) < 0 || take_solved(work, err) < 0 ||
-        take_source(work, err) < 0 || take_command(work, err) < 0 ||
-        refuse_quantized(model, err) < 0)
+    if (take_settings(work, err) < 0 ||
+        by_ladder_fit(&work->ladder, model, &work->out->arena, err) < 0 ||
+        take_folder(work, err) < 0 || take_solved(work, err) < 0 || take_source(work, err) < 0 ||
+        take_command(work, err) < 0 || refuse_quantized(model, err) < 0)
         return -1;
     if (by_frame_take(&work->out->frame, model, err) < 0 || open_samples(work, model, err) < 0 ||
         by_stats_store_open(&work->out->store, work->base.memory / 4, err) < 0)

@@ -15,7 +15,7 @@
 /* Operators that cut values off. */
 #define LIMITS "Relu Clip Min Max"
 /* Sources that a decision about a tensor changes at most. */
-#define REGION_TOUCHES 8
+#define REGION_TOUCHES 16
 
 /* --- Sources --- */
 
@@ -425,16 +425,30 @@ static bool is_tensor(const struct by_decisions *d, size_t source)
     return d->q->plan->rows.at[d->sources[source].row].role == BY_ROLE_WEIGHT;
 }
 
-/* Weights of layers that stay float with a tensor. */
-static void touch_weights(struct by_decisions *d, struct by_decision *decision, size_t room)
+/* Nodes that stay float give and read all of it. */
+static bool is_inside(const struct by_decisions *d, size_t source)
 {
-    const struct by_decide_work *work = d->work;
-    for (size_t i = 0; i < work->layer_count && decision->count < room; i++) {
-        const struct by_decide_layer *layer = &work->layers[i];
-        if (layer->weight != BY_NONE && by_decide_region_has(d, d->decision_count, layer->node) &&
-            reads_alone(d, layer->weight, layer->node))
-            touch(d, decision, layer->weight, 0);
+    const struct by_quant_plan *plan = d->q->plan;
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const struct by_quant_row *row = &plan->rows.at[i];
+        if (d->work->source_of[i] != source)
+            continue;
+        if (runs_quantized(plan, row->value->producer) &&
+            !by_decide_region_has(d, d->decision_count, row->value->producer))
+            return false;
+        for (size_t k = 0; k < row->readers.count; k++)
+            if (!by_decide_region_has(d, d->decision_count, row->readers.at[k].node))
+                return false;
     }
+    return true;
+}
+
+/* Weights and constants of the nodes that stay float with a tensor, and what they alone read. */
+static void touch_inside(struct by_decisions *d, struct by_decision *decision)
+{
+    for (size_t i = 0; i < d->source_count && decision->count < REGION_TOUCHES; i++)
+        if (i != decision->place && is_inside(d, i))
+            touch(d, decision, i, 0);
 }
 
 static int make_region_decision(struct by_decisions *d, size_t source, struct by_decision *decision,
@@ -453,7 +467,7 @@ static int make_region_decision(struct by_decisions *d, size_t source, struct by
             return 0;
     *differs = region->count > 0;
     touch(d, decision, source, 0);
-    touch_weights(d, decision, REGION_TOUCHES);
+    touch_inside(d, decision);
     return by_decide_type(d, "float", 32, &work->activation_type[d->decision_count], err);
 }
 

@@ -28,6 +28,7 @@ struct by_rung {
     /* A rung before it, of the same granularity of weights: what samples chose there of
      * equalization, smoothing, biases and logarithms is not asked again. NULL: none */
     const char *choices_of;
+    const char *only_with; /* an operator without which it is another rung; NULL: any model */
 };
 
 struct by_ladder {
@@ -49,6 +50,9 @@ struct by_ladder {
 
 const struct by_ladder *const *by_ladders(size_t *count);
 const struct by_ladder *by_ladder_find(const char *name, struct baryon_error *err);
+/* Leaves out rungs that are about operators that the model does not have. */
+int by_ladder_fit(struct by_ladder *copy, const struct baryon_model *model, struct by_arena *arena,
+                  struct baryon_error *err);
 
 /* A copy whose costs are those of a YAML file, and the ladder's where it says nothing:
  *     macs:

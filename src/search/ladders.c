@@ -1,6 +1,9 @@
 /* Lists the targets of a search. To add one: a file with its rows, the row here. */
 #include "search/ladders.h"
 
+#include "ir/graph.h"
+#include "ir/model.h"
+
 #include "base/str.h"
 
 #include <string.h>
@@ -36,4 +39,27 @@ const struct by_ladder *by_ladder_find(const char *name, struct baryon_error *er
     else
         by_err_hint(err, "'baryon list ladders' shows them");
     return NULL;
+}
+
+static bool has_operator(const struct baryon_model *model, const char *type)
+{
+    for (size_t i = 0; i < model->graph->node.count; i++)
+        if (by_node_is(model->graph->node.at[i], type))
+            return true;
+    return false;
+}
+
+int by_ladder_fit(struct by_ladder *copy, const struct baryon_model *model, struct by_arena *arena,
+                  struct baryon_error *err)
+{
+    struct by_rung *rungs = by_arena_alloc(arena, copy->rung_count + 1, sizeof *rungs, err);
+    size_t count = 0;
+    if (!rungs)
+        return -1;
+    for (size_t i = 0; i < copy->rung_count; i++)
+        if (!copy->rungs[i].only_with || has_operator(model, copy->rungs[i].only_with))
+            rungs[count++] = copy->rungs[i];
+    copy->rungs = rungs;
+    copy->rung_count = count;
+    return 0;
 }

@@ -27,18 +27,18 @@ static const struct by_preset_value bf16[] = {{"preset", "BF16"}, {"float-form",
 
 static const struct by_rung rungs[] = {
     {FIRST, "uint8 activations of least error, int8 weights per channel", BY_RUNG_FIRST, 1,
-     channels, NULL},
+     channels, NULL, NULL},
     {"A8W8, per channel", "int8 for more operators, recurrent ones too", BY_RUNG_FIRST, 1, a8w8,
-     FIRST},
+     FIRST, NULL},
     {"U8S8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved,
-     NULL},
+     NULL, NULL},
     {"A8W8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1,
-     a8w8_solved, NULL},
-    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8, NULL},
+     a8w8_solved, NULL, NULL},
+    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8, NULL, NULL},
     {"A16W8, per channel, solved", "and weights rounded by reconstruction", BY_RUNG_WIDE, 2,
-     a16w8_solved, NULL},
-    {"A16W16", "weights in int16 too", BY_RUNG_WIDE, 2, a16w16, FIRST},
-    {"BF16", "bfloat16 for every operator", BY_RUNG_WIDE, 4, bf16, NULL},
+     a16w8_solved, NULL, NULL},
+    {"A16W16", "weights in int16 too", BY_RUNG_WIDE, 2, a16w16, FIRST, NULL},
+    {"BF16", "bfloat16 for every operator", BY_RUNG_WIDE, 4, bf16, NULL, NULL},
 };
 
 static const struct by_alternative alternatives[] = {

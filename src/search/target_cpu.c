@@ -9,11 +9,11 @@ static const struct by_preset_value solved[] = {
 
 static const struct by_rung rungs[] = {
     {"U8S8, per channel", "uint8 activations of least error, int8 weights per channel",
-     BY_RUNG_FIRST, 1, channels, NULL},
+     BY_RUNG_FIRST, 1, channels, NULL, NULL},
     {"U8S8, percentile", "ranges of activations by percentile, or as samples choose", BY_RUNG_FIRST,
-     1, percentile, "U8S8, per channel"},
+     1, percentile, "U8S8, per channel", NULL},
     {"U8S8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved,
-     NULL},
+     NULL, NULL},
 };
 
 static const struct by_alternative alternatives[] = {

@@ -14,16 +14,16 @@ static const struct by_preset_value bf16[] = {{"preset", "BF16"}, {0}};
 
 static const struct by_rung rungs[] = {
     {"XINT8", "int8 with power-of-two scales; equalization and biases as samples choose",
-     BY_RUNG_FIRST, 1, xint8, NULL},
+     BY_RUNG_FIRST, 1, xint8, NULL, NULL},
     {"A8W8", "int8 with float scales; some activations in int16, as samples choose", BY_RUNG_FIRST,
-     1, a8w8, NULL},
+     1, a8w8, NULL, NULL},
     {"A8W8, per channel", "a scale for each output channel of weights", BY_RUNG_FIRST, 1, channels,
-     NULL},
+     NULL, NULL},
     {"A8W8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved,
-     NULL},
-    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8, NULL},
-    {"BFP16", "blocks of 8 values with a shared exponent", BY_RUNG_WIDE, 2, bfp16, NULL},
-    {"BF16", "bfloat16 for every operator", BY_RUNG_WIDE, 4, bf16, NULL},
+     NULL, NULL},
+    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8, NULL, NULL},
+    {"BFP16", "blocks of 8 values with a shared exponent", BY_RUNG_WIDE, 2, bfp16, NULL, NULL},
+    {"BF16", "bfloat16 for every operator", BY_RUNG_WIDE, 4, bf16, NULL, NULL},
 };
 
 static const struct by_alternative alternatives[] = {
