@@ -18,10 +18,18 @@ static int leave_out(struct by_lowering *lowering, struct baryon_node *node,
     return 0;
 }
 
+/* A tensor that a rule keeps float has no range that could do it. The peer does not look. */
+static bool has_range(const struct by_quant_plan *plan, const struct baryon_node *node)
+{
+    const size_t row = by_quant_find(plan, by_node_out(node, 0));
+    return plan->recipe->compat || (row != BY_NO_ROW && plan->rows.at[row].spec.elem);
+}
+
 int by_lower_folded(struct by_lowering *lowering, struct baryon_error *err)
 {
     for (size_t i = 0; i < lowering->plan->node_count; i++)
         if (lowering->plan->nodes[i].folded &&
+            has_range(lowering->plan, lowering->plan->nodes[i].node) &&
             leave_out(lowering, lowering->plan->nodes[i].node, err))
             return -1;
     return 0;
