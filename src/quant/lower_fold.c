@@ -18,7 +18,7 @@ static int leave_out(struct by_lowering *lowering, struct baryon_node *node,
     return 0;
 }
 
-/* A tensor that a rule keeps float has no range that could do it. The peer does not look. */
+/* A tensor without a pair has no range that could do it. The peer does not look. */
 static bool has_range(const struct by_quant_plan *plan, const struct baryon_node *node)
 {
     const size_t row = by_quant_find(plan, by_node_out(node, 0));
