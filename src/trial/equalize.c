@@ -127,7 +127,7 @@ static bool is_wider(const struct by_recipe *recipe, int range)
 }
 
 /* Channels of weights that have one scale are held apart by the range of a tensor, above which
- * powers of two leave room: other scales lost, or gained nothing, on eleven networks. */
+ * powers of two leave room: other scales gained nothing by it on nine networks. */
 static int is_held(const struct by_quantization *q, struct by_trial *trial, bool *held,
                    struct baryon_error *err)
 {
