@@ -65,6 +65,16 @@ bool by_node_is(const struct baryon_node *node, const char *op_type)
     return node->op_type && strcmp(node->op_type, op_type) == 0 && !*by_domain(node->domain);
 }
 
+bool by_graph_has_operator(const struct baryon_graph *graph, const char *op_type)
+{
+    for (size_t i = 0; i < graph->node.count; i++) {
+        const struct baryon_node *node = graph->node.at[i];
+        if (node && node->op_type && !strcmp(node->op_type, op_type))
+            return true;
+    }
+    return false;
+}
+
 bool by_node_is_one_of(const struct baryon_node *node, const char *const *op_types)
 {
     for (; *op_types; op_types++)

@@ -352,6 +352,8 @@ float by_node_float(const struct baryon_node *node, const char *name, float fall
 bool by_node_is(const struct baryon_node *node, const char *op_type);
 /* One of several; NULL ends them. */
 bool by_node_is_one_of(const struct baryon_node *node, const char *const *op_types);
+/* Whether a node of the graph itself has the type, of any domain. */
+bool by_graph_has_operator(const struct baryon_graph *graph, const char *op_type);
 /* QuantizeLinear and DequantizeLinear, of the default domain or com.microsoft. */
 bool by_node_quantizes(const struct baryon_node *node);
 bool by_node_dequantizes(const struct baryon_node *node);

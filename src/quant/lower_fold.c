@@ -22,7 +22,7 @@ static int leave_out(struct by_lowering *lowering, struct baryon_node *node,
 static bool has_range(const struct by_quant_plan *plan, const struct baryon_node *node)
 {
     const size_t row = by_quant_find(plan, by_node_out(node, 0));
-    return plan->recipe->compat || (row != BY_NO_ROW && plan->rows.at[row].spec.elem);
+    return plan->recipe->compat || row != BY_NO_ROW;
 }
 
 int by_lower_folded(struct by_lowering *lowering, struct baryon_error *err)

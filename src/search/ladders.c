@@ -1,10 +1,8 @@
 /* Lists the targets of a search. To add one: a file with its rows, the row here. */
 #include "search/ladders.h"
 
-#include "ir/graph.h"
-#include "ir/model.h"
-
 #include "base/str.h"
+#include "ir/model.h"
 
 #include <string.h>
 
@@ -41,14 +39,6 @@ const struct by_ladder *by_ladder_find(const char *name, struct baryon_error *er
     return NULL;
 }
 
-static bool has_operator(const struct baryon_model *model, const char *type)
-{
-    for (size_t i = 0; i < model->graph->node.count; i++)
-        if (by_node_is(model->graph->node.at[i], type))
-            return true;
-    return false;
-}
-
 int by_ladder_fit(struct by_ladder *copy, const struct baryon_model *model, struct by_arena *arena,
                   struct baryon_error *err)
 {
@@ -57,7 +47,8 @@ int by_ladder_fit(struct by_ladder *copy, const struct baryon_model *model, stru
     if (!rungs)
         return -1;
     for (size_t i = 0; i < copy->rung_count; i++)
-        if (!copy->rungs[i].only_with || has_operator(model, copy->rungs[i].only_with))
+        if (!copy->rungs[i].only_with ||
+            by_graph_has_operator(model->graph, copy->rungs[i].only_with))
             rungs[count++] = copy->rungs[i];
     copy->rungs = rungs;
     copy->rung_count = count;

@@ -39,16 +39,6 @@ struct search {
 
 /* --- Rules of the operators --- */
 
-static bool has_operator(const struct baryon_model *model, const char *type)
-{
-    for (size_t i = 0; i < model->graph->node.count; i++) {
-        const struct baryon_node *node = model->graph->node.at[i];
-        if (node && node->op_type && !strcmp(node->op_type, type))
-            return true;
-    }
-    return false;
-}
-
 static int read_operators(struct by_mixed *mixed, const struct baryon_model *model,
                           const char *type, struct baryon_error *err)
 {
@@ -56,7 +46,7 @@ static int read_operators(struct by_mixed *mixed, const struct baryon_model *mod
     char text[64];
     by_format(text, sizeof text, "input:%s,weight:%s", type, type);
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (has_operator(model, operators[i]) &&
+        if (by_graph_has_operator(model->graph, operators[i]) &&
             by_rule_parse(&mixed->arena, BY_RULE_OP_TYPE, operators[i], text, "--mixed",
                           &mixed->rules, err) < 0)
             return -1;

@@ -76,7 +76,6 @@ void *by_bits_copies_states(const struct by_bits_copies *p, size_t copy)
     return (uint8_t *)p->run.states + copy * by_bits_copies_bytes(p);
 }
 
-/* A copy goes on through the layer with these weights. */
 int by_bits_copies_pass(struct by_bits_copies *p, size_t copy, size_t layer,
                         const struct by_decoder_loaded *loaded, struct baryon_error *err)
 {
@@ -88,7 +87,6 @@ int by_bits_copies_pass(struct by_bits_copies *p, size_t copy, size_t layer,
     return by_decoder_pass(&run, layer, loaded, err);
 }
 
-/* A copy of the states before the layer goes through it with these weights. */
 int by_bits_copies_start(struct by_bits_copies *p, size_t copy, size_t layer,
                          const struct by_decoder_loaded *loaded, struct baryon_error *err)
 {
@@ -96,7 +94,6 @@ int by_bits_copies_start(struct by_bits_copies *p, size_t copy, size_t layer,
     return by_bits_copies_pass(p, copy, layer, loaded, err);
 }
 
-/* The copies through the layers after. */
 int by_bits_copies_finish(struct by_bits_copies *p, size_t layer, struct baryon_error *err)
 {
     p->run.windows = p->count * p->windows;
