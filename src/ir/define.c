@@ -16,9 +16,7 @@ static void hint_first(struct baryon_error *err, const struct baryon_value *firs
                     first->init_slot);
 }
 
-/* The value of that name that is already there for a nested graph when its owner runs. */
-static const struct baryon_value *visible_outside(const struct baryon_graph *graph,
-                                                  const char *name)
+const struct baryon_value *by_graph_outer_value(const struct baryon_graph *graph, const char *name)
 {
     for (; graph->owner; graph = graph->owner->graph) {
         const struct baryon_node *owner = graph->owner;
@@ -32,24 +30,31 @@ static const struct baryon_value *visible_outside(const struct baryon_graph *gra
 static int check_new(const struct baryon_graph *graph, const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
+    const struct baryon_value *first;
     if (!name || !*name)
         return by_fail(err, BARYON_ERR_INPUT, "a value has no name, must have one");
-    const struct baryon_value *first = by_map_get(&graph->values, name);
-    if (first) {
-        by_fail(err, BARYON_ERR_INPUT, "value %s is defined twice, must be defined once",
-                by_quote(quoted, name));
-        hint_first(err, first);
-        return -1;
-    }
-    first = visible_outside(graph, name);
-    if (first) {
-        by_fail(err, BARYON_ERR_INPUT,
-                "value %s has the name of a value in an outer graph, must have its own name",
-                by_quote(quoted, name));
-        hint_first(err, first);
-        return -1;
-    }
-    return 0;
+    first = by_map_get(&graph->values, name);
+    if (!first)
+        return 0;
+    by_fail(err, BARYON_ERR_INPUT, "value %s is defined twice, must be defined once",
+            by_quote(quoted, name));
+    hint_first(err, first);
+    return -1;
+}
+
+/* Inputs and initializers of a nested graph may hide an outer value, outputs of nodes may not. */
+static int check_output(const struct baryon_graph *graph, const char *name,
+                        struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const struct baryon_value *first = by_graph_outer_value(graph, name);
+    if (!first)
+        return 0;
+    by_fail(err, BARYON_ERR_INPUT,
+            "value %s has the name of a value in an outer graph, must have its own name",
+            by_quote(quoted, name));
+    hint_first(err, first);
+    return -1;
 }
 
 static int count_part(struct by_linker *linker, struct baryon_error *err)
@@ -155,7 +160,9 @@ static int define_outputs(struct by_linker *linker, struct baryon_node *node,
     for (size_t i = 0; i < node->output.count; i++) {
         if (!node->output.at[i] || !*node->output.at[i])
             continue;
-        struct baryon_value *value = define(linker, node->graph, node->output.at[i], err);
+        const char *name = node->output.at[i];
+        struct baryon_value *value =
+            check_output(node->graph, name, err) ? NULL : define(linker, node->graph, name, err);
         if (!value) {
             by_err_at_msg(err, linker->model, &node->msg);
             return by_err_in(err, "node[%zu].output[%zu]", node->index, i);

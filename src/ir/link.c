@@ -297,6 +297,22 @@ static int refuse_cycle(const struct baryon_graph *graph, struct baryon_error *e
     return 0;
 }
 
+/* Values of nested graphs that hide an outer one get names of their own, so that edits can connect
+ * any value to any graph that it is there for. */
+static int rename_hiding(struct baryon_graph *graph, struct baryon_error *err)
+{
+    for (size_t i = 0; graph->owner && i < graph->all_values.count; i++) {
+        struct baryon_value *value = graph->all_values.at[i];
+        const char *name;
+        if (!by_graph_outer_value(graph, value->name))
+            continue;
+        if (!(name = by_model_fresh_name(graph->model, value->name, err)) ||
+            by_value_rename(value, name, err))
+            return by_err_in_graph(err, graph);
+    }
+    return 0;
+}
+
 static int link_all(struct baryon_model *model, struct baryon_error *err)
 {
     struct by_linker linker = {.model = model};
@@ -312,6 +328,10 @@ static int link_all(struct baryon_model *model, struct baryon_error *err)
         struct baryon_graph *graph = model->linked.at[i];
         attach_infos(graph);
         if (attach_annotations(graph, err) || refuse_cycle(graph, err))
+            return -1;
+    }
+    for (size_t i = 0; i < model->linked.count; i++) {
+        if (rename_hiding(model->linked.at[i], err))
             return -1;
     }
     return by_model_pin(model, err);

@@ -31,6 +31,8 @@ struct by_linker {
 
 /* Values for everything that the graph itself defines; places in err begin in the graph. */
 int by_graph_define(struct by_linker *linker, struct baryon_graph *graph, struct baryon_error *err);
+/* The value of that name that is already there for a nested graph when its owner runs; or NULL. */
+const struct baryon_value *by_graph_outer_value(const struct baryon_graph *graph, const char *name);
 /* Marks the values that training information names. */
 int by_model_pin(struct baryon_model *model, struct baryon_error *err);
 

@@ -305,6 +305,29 @@ static void allows_name_of_later_outer_value(void **state)
     by_model_free(model);
 }
 
+/* ONNX Runtime takes such models, which exporters of loops write. */
+static void renames_hiding_initializers_of_nested_graphs(void **state)
+{
+    (void)state;
+    struct baryon_model *model = nested_model();
+    struct baryon_node *node = node_at(model->graph, 1);
+    struct by_nested at = {0};
+    struct baryon_graph *then = by_node_nested(node, &at);
+    struct baryon_graph *other = by_node_nested(node, &at);
+    put_init(then, "a");
+    assert_ok(by_model_link(model, &err));
+    assert_sound(model);
+    const struct baryon_value *hiding = by_node_in(node_at(then, 0), 0);
+    assert_ptr_equal(hiding->graph, then);
+    assert_string_equal(hiding->name, "a_1");
+    assert_string_equal(node_at(then, 0)->input.at[0], "a_1");
+    assert_string_equal(hiding->initializer->name, "a_1");
+    assert_ptr_equal(by_graph_value(then, "a"), value_of(model->graph, "a"));
+    assert_ptr_equal(by_graph_value(other, "a"), value_of(model->graph, "a"));
+    assert_int_equal(value_of(model->graph, "a")->use_count, 3);
+    by_model_free(model);
+}
+
 static struct baryon_model *deep_model(unsigned depth)
 {
     struct baryon_model *model = new_model();
@@ -502,6 +525,7 @@ int main(void)
         cmocka_unit_test(refuses_undefined_or_repeated_output),
         cmocka_unit_test(refuses_hidden_outer_value),
         cmocka_unit_test(allows_name_of_later_outer_value),
+        cmocka_unit_test(renames_hiding_initializers_of_nested_graphs),
         cmocka_unit_test(limits_nesting),
         cmocka_unit_test(refuses_cycles),
         cmocka_unit_test(names_few_nodes_of_a_long_cycle),
