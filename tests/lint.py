@@ -56,7 +56,7 @@ LAYERS = {
     "preset": "base",
     "config": "base quant",
     "calibrate": "base ir onnx engine input stats calib",
-    "trial": "base ir onnx engine input pass quant adjust reconstruct calibrate",
+    "trial": "base array ir onnx engine input pass quant adjust reconstruct calibrate",
     "convert": "base ir onnx pass quant adjust config calibrate",
     "rounding": "base ir onnx engine stats moments quant adjust solve reconstruct trial",
     "quantize": "base ir pass quant trial convert rounding",

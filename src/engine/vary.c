@@ -1,4 +1,4 @@
-/* Finds the values of a graph whose size may differ from sample to sample. */
+/* Finds the values of a graph whose size may differ from sample to sample, or model to model. */
 #include "engine/vary.h"
 
 #include "ir/shape.h"
@@ -67,10 +67,17 @@ static const char *const random_ops[] = {
     "RandomNormalLike", "RandomUniform", "RandomUniformLike",
 };
 
-/* What can differ from sample to sample, of a value by its index. */
+/* Sizes that these make depend on inputs in ways that are not looked into. */
+static const char *const nesting_ops[] = {"If", "Loop", "Scan", NULL};
+
+static const char *const layers[] = {"Attention", "Conv",   "ConvTranspose", "GRU", "Gemm",
+                                     "LSTM",      "MatMul", "RNN",           NULL};
+
+/* What can differ, of a value by its index: from sample to sample, or by what layers compute. */
 struct walk {
     const struct baryon_graph *graph;
     bool *sizes, *contents;
+    bool by_layers;
 };
 
 static bool is_default_domain(const struct baryon_node *node)
@@ -78,8 +85,10 @@ static bool is_default_domain(const struct baryon_node *node)
     return by_domain(node->domain)[0] == '\0';
 }
 
-static uint32_t makes_sizes(const struct baryon_node *node)
+static uint32_t makes_sizes(const struct walk *walk, const struct baryon_node *node)
 {
+    if (!is_default_domain(node) || (walk->by_layers && by_node_is_one_of(node, nesting_ops)))
+        return 0;
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
         if (strcmp(node->op_type, makers[i].op_type) == 0)
             return makers[i].inputs;
@@ -112,6 +121,7 @@ static void look_at_input_value(const struct walk *walk, const struct baryon_val
 static void look_inside(const struct walk *walk, const struct baryon_graph *graph,
                         struct inputs *inputs)
 {
+    const bool making = !walk->by_layers;
     for (size_t i = 0; i < graph->node.count; i++) {
         const struct baryon_node *node = graph->node.at[i];
         struct by_nested at = {0};
@@ -119,20 +129,21 @@ static void look_inside(const struct walk *walk, const struct baryon_graph *grap
         if (!node)
             continue;
         for (size_t slot = 0; slot < node->input.count; slot++)
-            look_at_input_value(walk, by_node_in(node, slot), true, inputs);
+            look_at_input_value(walk, by_node_in(node, slot), making, inputs);
         while ((nested = by_node_nested(node, &at)))
             look_inside(walk, nested, inputs);
     }
     for (size_t i = 0; i < graph->output.count; i++)
-        look_at_input_value(walk, by_graph_out(graph, i), true, inputs);
+        look_at_input_value(walk, by_graph_out(graph, i), making, inputs);
 }
 
 static void visit_varying_node(const struct walk *walk, const struct baryon_node *node)
 {
-    struct inputs inputs = {.contents = is_random(node)};
+    const bool begins = walk->by_layers ? by_node_is_one_of(node, layers) : is_random(node);
+    struct inputs inputs = {.contents = begins};
     struct by_nested at = {0};
     const struct baryon_graph *nested;
-    const uint32_t making = is_default_domain(node) ? makes_sizes(node) : 0;
+    const uint32_t making = makes_sizes(walk, node);
     for (size_t slot = 0; slot < node->input.count; slot++)
         look_at_input_value(walk, by_node_in(node, slot),
                             slot < 32 ? making >> slot & 1 : making == ALL, &inputs);
@@ -160,22 +171,91 @@ static void start_at_inputs(const struct walk *walk)
     }
 }
 
-int by_graph_varying(const struct baryon_graph *graph, bool **varying, struct baryon_error *err)
+static int walk_graph(struct walk *walk, struct baryon_error *err)
 {
+    const struct baryon_graph *graph = walk->graph;
     const size_t count = graph->all_values.count;
-    struct walk walk = {.graph = graph};
-    walk.sizes = by_alloc_zero(count, sizeof *walk.sizes, err);
-    walk.contents = walk.sizes ? by_alloc_zero(count, sizeof *walk.contents, err) : NULL;
-    *varying = NULL;
-    if (!walk.contents) {
-        by_free(walk.sizes);
+    walk->sizes = by_alloc_zero(count, sizeof *walk->sizes, err);
+    walk->contents = walk->sizes ? by_alloc_zero(count, sizeof *walk->contents, err) : NULL;
+    if (!walk->contents) {
+        by_free(walk->sizes);
         return -1;
     }
-    start_at_inputs(&walk);
+    if (!walk->by_layers)
+        start_at_inputs(walk);
     for (size_t i = 0; i < graph->node.count; i++)
         if (graph->node.at[i])
-            visit_varying_node(&walk, graph->node.at[i]);
+            visit_varying_node(walk, graph->node.at[i]);
+    return 0;
+}
+
+int by_graph_varying(const struct baryon_graph *graph, bool **varying, struct baryon_error *err)
+{
+    struct walk walk = {.graph = graph};
+    *varying = NULL;
+    if (walk_graph(&walk, err) < 0)
+        return -1;
     by_free(walk.contents);
     *varying = walk.sizes;
     return 0;
+}
+
+/* --- Selection --- */
+
+static bool is_float(const struct baryon_value *value)
+{
+    const struct by_elem_info *info = by_elem_info(value->elem);
+    return info && info->class == BY_CLASS_FLOAT;
+}
+
+static void select_integers(const struct walk *walk)
+{
+    const struct baryon_graph *graph = walk->graph;
+    for (size_t i = 0; i < graph->all_values.count; i++) {
+        const struct baryon_value *value = graph->all_values.at[i];
+        if (value && walk->contents[i] && value->elem && !is_float(value))
+            walk->sizes[i] = true;
+    }
+}
+
+static bool is_selected_from(const struct walk *walk, const struct baryon_value *value)
+{
+    if (!is_float(value) || walk->sizes[value->index] || !walk->contents[value->index])
+        return false;
+    for (size_t i = 0; i < value->use_count; i++) {
+        const struct baryon_node *reader = by_use_reader(&value->uses[i], walk->graph);
+        for (size_t slot = 0; reader && slot < reader->output.count; slot++) {
+            const struct baryon_value *made = by_node_out(reader, slot);
+            if (made && walk->sizes[made->index])
+                return true;
+        }
+    }
+    return false;
+}
+
+int by_graph_selection(const struct baryon_graph *graph, bool integers,
+                       struct by_selection *selection, struct baryon_error *err)
+{
+    const size_t count = graph->all_values.count;
+    struct walk walk = {.graph = graph, .by_layers = true};
+    *selection = (struct by_selection){0};
+    if (walk_graph(&walk, err) < 0)
+        return -1;
+    if (integers)
+        select_integers(&walk);
+    selection->selected = walk.sizes;
+    selection->from = by_alloc_zero(count, sizeof *selection->from, err);
+    for (size_t i = 0; selection->from && i < count; i++) {
+        const struct baryon_value *value = graph->all_values.at[i];
+        selection->from[i] = value && is_selected_from(&walk, value);
+    }
+    by_free(walk.contents);
+    return selection->from ? 0 : -1;
+}
+
+void by_selection_release(struct by_selection *selection)
+{
+    by_free(selection->selected);
+    by_free(selection->from);
+    *selection = (struct by_selection){0};
 }

@@ -7,6 +7,7 @@
 #include "quality/quality_internal.h"
 #include "quant/floats.h"
 #include "quant/plan_copy.h"
+#include "trial/more_outputs.h"
 
 #include <string.h>
 
@@ -86,11 +87,29 @@ static struct by_session_options lone_session(const struct by_quality_job *job)
     return options;
 }
 
+/* A session that gives what outputs are selected from, too. */
+static int open_with_selected(const struct by_quality_job *job, struct baryon_model *model,
+                              const struct by_session_options *options, struct by_session **session,
+                              struct baryon_error *err)
+{
+    const struct by_selects *selects = &job->selects;
+    struct baryon_value *values[BY_SELECTS_MOST];
+    struct by_more_outputs shown;
+    for (size_t i = 0; i < selects->count; i++)
+        values[i] = by_selects_value(model->graph, selects->values[i]->name);
+    int status = by_more_outputs_show(model, values, selects->count, &shown, err);
+    if (status == 0)
+        status = by_session_open_model(session, model, 0, options, err);
+    by_more_outputs_hide(&shown);
+    return status;
+}
+
 static int open_written_as(struct by_quality_job *job, const struct by_quality_written *written,
                            const struct by_session_options *options, struct baryon_error *err)
 {
-    return written->path ? by_session_open(&job->written, written->path, options, err)
-                         : by_session_open_model(&job->written, written->model, 0, options, err);
+    return written->path && !job->selects.count
+               ? by_session_open(&job->written, written->path, options, err)
+               : open_with_selected(job, written->model, options, &job->written, err);
 }
 
 static int open_written(struct by_quality_job *job, const struct by_quality_written *written,
@@ -98,8 +117,10 @@ static int open_written(struct by_quality_job *job, const struct by_quality_writ
 {
     struct by_session_options options = lone_session(job);
     job->written = written->session;
-    if (job->written)
+    if (job->written && !job->selects.count)
         return 0;
+    by_session_close(job->written);
+    job->written = NULL;
     options.optimization = -1;
     if (runs_as_users_do(written->model) && open_written_as(job, written, &options, err) == 0)
         return 0;
@@ -110,17 +131,38 @@ static int open_written(struct by_quality_job *job, const struct by_quality_writ
     return by_err_in(err, "ONNX Runtime refuses the written model");
 }
 
-static int open_frame(struct by_quality_job *job, const struct by_frame *frame,
-                      struct baryon_error *err)
+/* Values that stand for outputs have to be in both models. */
+static int find_selects(struct by_quality_job *job, const struct baryon_graph *written,
+                        struct baryon_error *err)
 {
-    const struct by_session_options options = lone_session(job);
-    by_session_close(job->reference);
+    by_selects_release(&job->selects);
+    if (by_selects_find(job->exact.model, &job->selects, err) < 0)
+        return -1;
+    for (size_t i = 0; i < job->selects.count; i++) {
+        if (by_selects_value(written, job->selects.values[i]->name))
+            continue;
+        by_selects_release(&job->selects);
+        return 0;
+    }
+    return 0;
+}
+
+static int open_draft(struct by_quality_job *job, const struct by_frame *frame,
+                      const struct by_quality_written *written, struct baryon_error *err)
+{
     by_draft_close(&job->exact);
-    job->reference = NULL;
     if (by_draft_open_planned(&job->exact, frame, NULL, 0, NULL, err) < 0 ||
         by_activation_bytes(job->exact.model->graph, &job->activations, err) < 0)
         return -1;
-    return by_session_open_model(&job->reference, job->exact.model, 0, &options, err);
+    return find_selects(job, written->model->graph, err);
+}
+
+static int open_reference(struct by_quality_job *job, struct baryon_error *err)
+{
+    const struct by_session_options options = lone_session(job);
+    by_session_close(job->reference);
+    job->reference = NULL;
+    return open_with_selected(job, job->exact.model, &options, &job->reference, err);
 }
 
 static bool same_sizes(const struct by_port *one, const struct by_port *other)
@@ -151,7 +193,7 @@ static bool same_inputs(const struct by_session *one, const struct by_session *o
 struct opening {
     struct by_quality_job *job;
     const struct by_quality_written *written;
-    bool runs; /* the model as it came */
+    bool drafted, runs; /* the model as it came */
     struct baryon_error why_not;
 };
 
@@ -166,7 +208,7 @@ static int open_one(void *context, size_t begin, size_t end, unsigned worker,
             return -1;
         else if (i == 1)
             opening->runs =
-                open_frame(opening->job, &opening->job->run->reference, &opening->why_not) == 0;
+                opening->drafted && open_reference(opening->job, &opening->why_not) == 0;
     return 0;
 }
 
@@ -178,12 +220,13 @@ static int open_both(struct by_quality_job *job, const struct by_quality_written
     const struct by_frame *behind = job->q->exact.count ? &job->q->exact : &job->q->floats;
     struct opening opening = {.job = job, .written = written};
     by_err_clear(&opening.why_not);
+    opening.drafted = open_draft(job, &job->run->reference, written, &opening.why_not) == 0;
     if (by_par_for(job->q->pool, 2, 1, open_one, &opening, err) < 0)
         return -1;
     if (opening.runs && same_inputs(job->reference, job->written))
         return 0;
     if (behind->count)
-        return open_frame(job, behind, err);
+        return open_draft(job, behind, written, err) < 0 ? -1 : open_reference(job, err);
     if (!opening.runs && err)
         *err = opening.why_not;
     return opening.runs ? 0 : by_err_in(err, "float model");
@@ -197,10 +240,17 @@ static bool is_float_port(const struct by_port *port)
     return info && info->class == BY_CLASS_FLOAT;
 }
 
+/* Others stand for it. ports: outputs of the graph, and after them what stands for some. */
+static bool is_left_out(const struct by_quality_job *job, size_t port)
+{
+    return job->selects.left_out && port < job->exact.model->graph->output.count &&
+           job->selects.left_out[port];
+}
+
 static int choose_float_outputs(struct by_quality_job *job, struct baryon_error *err)
 {
-    size_t count, same;
-    const char **theirs;
+    size_t count;
+    const size_t own = job->exact.model->graph->output.count;
     const struct by_port *ports = by_session_outputs(job->reference, &count);
     struct by_arena *arena = &job->out->arena;
     job->names = by_arena_alloc(arena, count + 1, sizeof *job->names, err);
@@ -208,19 +258,36 @@ static int choose_float_outputs(struct by_quality_job *job, struct baryon_error 
     if (!job->names || !job->out->outputs)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        if (!is_float_port(&ports[i]))
+        if (!is_float_port(&ports[i]) || is_left_out(job, i))
             continue;
         const char *name = by_arena_text(arena, ports[i].name, strlen(ports[i].name), err);
         if (!name)
             return -1;
-        job->out->outputs[job->name_count] = (struct by_quality_output){.name = name};
+        job->out->outputs[job->name_count] =
+            (struct by_quality_output){.name = name, .selected_from = i >= own};
         job->names[job->name_count++] = name;
     }
     job->out->count = job->name_count;
-    if (!job->name_count)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "no output of the model has a float type");
-    return by_session_choose_outputs(job->written, job->names, job->name_count, arena, &theirs,
-                                     &same, err);
+    return job->name_count
+               ? 0
+               : by_fail(err, BARYON_ERR_UNSUPPORTED, "no output of the model has a float type");
+}
+
+/* Values that stand for outputs come last in both, and may have other names. */
+static int choose_written_outputs(struct by_quality_job *job, struct baryon_error *err)
+{
+    size_t count, same;
+    const char **chosen;
+    const struct by_port *ports = by_session_outputs(job->written, &count);
+    struct by_arena *arena = &job->out->arena;
+    job->written_names = by_arena_alloc(arena, job->name_count, sizeof *job->written_names, err);
+    if (!job->written_names)
+        return -1;
+    for (size_t i = 0, next = count - job->selects.count; i < job->name_count; i++)
+        job->written_names[i] =
+            job->out->outputs[i].selected_from ? ports[next++].name : job->names[i];
+    return by_session_choose_outputs(job->written, job->written_names, job->name_count, arena,
+                                     &chosen, &same, err);
 }
 
 /* --- Samples --- */
@@ -312,7 +379,7 @@ static int measure_written(struct by_quality_job *job, const struct by_quality_w
 {
     struct by_quality *out = job->out;
     if (open_both(job, written, err) < 0 || choose_float_outputs(job, err) < 0 ||
-        open_samples(job, err) < 0 ||
+        choose_written_outputs(job, err) < 0 || open_samples(job, err) < 0 ||
         by_fitted_open(&job->fitted, job->reference, job->written, &out->arena, NULL, err) < 0)
         return -1;
     job->sums = by_alloc_zero((size_t)out->samples * job->name_count + 1, sizeof *job->sums, err);
@@ -329,6 +396,7 @@ static void close_job(struct by_quality_job *job)
     by_input_close(job->input);
     by_session_close(job->reference);
     by_session_close(job->written);
+    by_selects_release(&job->selects);
     by_draft_close(&job->exact);
     by_free(job->sums);
 }

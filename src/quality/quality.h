@@ -53,6 +53,7 @@ struct by_quality_output {
     uint64_t rows, same; /* rows of classes, and those whose top class is the same */
     uint64_t nonfinite;  /* values that are NaN or infinite in the written model alone */
     uint64_t reshaped;   /* samples whose output has another shape there */
+    bool selected_from;  /* no output: what outputs are selected from, which have no figures */
 };
 
 struct by_quality {

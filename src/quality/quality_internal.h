@@ -15,6 +15,7 @@
 
 #include "evaluate/evaluate.h"
 #include "quality/quality.h"
+#include "trial/selects.h"
 
 /* With more nodes no cause is looked for: opening the models that this takes is most of its time.
  */
@@ -62,7 +63,9 @@ struct by_quality_job {
     uint64_t activations;  /* bytes that a run of it holds; UINT64_MAX: unknown */
     struct by_session *reference, *written;
     struct by_input *input;
-    const char **names; /* outputs of float types */
+    struct by_selects selects; /* of the float model, as far as the written one has the same */
+    const char **names;        /* outputs of float types, and values that stand for others */
+    const char **written_names;
     size_t port_count, name_count;
     struct by_fitted fitted;
     struct by_quality_sums *sums; /* outputs by samples */

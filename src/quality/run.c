@@ -72,8 +72,8 @@ static int run_written(const struct by_quality_job *job, const struct by_array *
     fitted.arrays = by_arena_alloc(arena, fitted.count, sizeof *fitted.arrays, err);
     if (!fitted.arrays || by_fitted_take(&fitted, arrays, arena, err) < 0)
         return -1;
-    return by_session_run(job->written, fitted.arrays, fitted.count, job->names, job->name_count,
-                          run, err);
+    return by_session_run(job->written, fitted.arrays, fitted.count, job->written_names,
+                          job->name_count, run, err);
 }
 
 int by_quality_run_both(const struct by_quality_job *job, const struct by_array *arrays,

@@ -50,11 +50,16 @@ static void say_output(const struct by_quality_output *output, struct by_str *te
         by_plural(text, output->rows, "row");
 }
 
+#define SELECTED_FROM ", which outputs are selected from"
+
 static void say_outputs(const struct by_quality *quality, struct by_str *text)
 {
     char quoted[BY_QUOTE_MAX];
     if (quality->count == 1) {
-        by_str_puts(text, "quality: ");
+        by_str_puts(text, "quality");
+        if (quality->outputs[0].selected_from)
+            by_str_printf(text, " of %s" SELECTED_FROM, by_quote(quoted, quality->outputs[0].name));
+        by_str_puts(text, ": ");
         say_output(&quality->outputs[0], text);
         say_samples(quality, text);
         by_str_puts(text, "\n");
@@ -64,7 +69,8 @@ static void say_outputs(const struct by_quality *quality, struct by_str *text)
     say_samples(quality, text);
     by_str_puts(text, ":\n");
     for (size_t i = 0; i < quality->count && i < LISTED; i++) {
-        by_str_printf(text, "  %s: ", by_quote(quoted, quality->outputs[i].name));
+        by_str_printf(text, "  %s%s: ", by_quote(quoted, quality->outputs[i].name),
+                      quality->outputs[i].selected_from ? SELECTED_FROM : "");
         say_output(&quality->outputs[i], text);
         by_str_puts(text, "\n");
     }

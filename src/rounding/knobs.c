@@ -132,10 +132,10 @@ static int give_sample(struct by_knobs *knobs, size_t sample, struct baryon_erro
 
 static int find_outputs(struct by_knobs *knobs, struct baryon_error *err)
 {
-    const struct baryon_graph *graph = knobs->copy.model->graph;
-    knobs->outputs = by_alloc(graph->output.count, sizeof *knobs->outputs, err);
-    for (size_t i = 0; knobs->outputs && i < graph->output.count; i++)
-        knobs->outputs[i] = by_graph_out(graph, i);
+    struct baryon_graph *graph = knobs->copy.model->graph;
+    knobs->outputs = by_alloc(graph->output.count + BY_JUDGE_MORE, sizeof *knobs->outputs, err);
+    if (knobs->outputs)
+        knobs->output_count = by_judge_values(knobs->judge, graph, knobs->outputs);
     return knobs->outputs ? 0 : -1;
 }
 
@@ -184,8 +184,8 @@ int by_knobs_reach(struct by_knobs *knobs, size_t place, struct baryon_error *er
     if (by_stages_reach(knobs->stages, &rounds, 1, err) < 0)
         return -1;
     by_stages_let_go(knobs->stages, rounds);
-    return by_stages_rest_open(&knobs->rest, knobs->stages, knobs->outputs,
-                               knobs->copy.model->graph->output.count, err);
+    return by_stages_rest_open(&knobs->rest, knobs->stages, knobs->outputs, knobs->output_count,
+                               err);
 }
 
 struct running {

@@ -25,8 +25,9 @@ struct by_knobs {
     struct by_judge *judge;
     struct by_judge_reader reader; /* of samples that are solved on */
     struct by_input_callback source;
-    struct baryon_value **outputs; /* of the copy */
-    struct by_parked **given;      /* by sample: its inputs, and the scales */
+    struct baryon_value **outputs; /* of the copy, by_judge_values() */
+    size_t output_count;
+    struct by_parked **given; /* by sample: its inputs, and the scales */
     struct by_stages *stages;
     struct by_stages_rest *rest; /* of the copy, from this section on */
 };

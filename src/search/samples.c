@@ -4,6 +4,8 @@
 #include "base/format.h"
 #include "base/thread.h"
 #include "onnx/load.h"
+#include "trial/more_outputs.h"
+#include "trial/selects.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +35,9 @@ struct by_auto_samples {
     struct by_depot *depot;
     size_t input_count, output_count;
     const char **input_names, **names;
+    /* The last ones of the names: values that outputs are selected from, and that stand for them.
+     */
+    size_t selected_count;
     struct by_labels labels;
     size_t label_output, label_rows; /* of a sample */
     struct kept *kept;               /* of all parts */
@@ -84,7 +89,9 @@ static const char *keep_name(struct by_auto_samples *samples, const char *name,
     return by_arena_text(&samples->arena, name, strlen(name), err);
 }
 
-static int choose_ports(struct by_auto_samples *samples, struct baryon_error *err)
+/* left_out: bits of the first outputs; NULL: none. */
+static int choose_ports(struct by_auto_samples *samples, const bool *left_out, size_t own,
+                        struct baryon_error *err)
 {
     size_t count;
     const struct by_port *outputs = by_session_outputs(samples->session, &count);
@@ -98,7 +105,7 @@ static int choose_ports(struct by_auto_samples *samples, struct baryon_error *er
         if (!(samples->input_names[i] = keep_name(samples, inputs[i].name, err)))
             return -1;
     for (size_t i = 0; i < count; i++)
-        if (is_float(&outputs[i]) &&
+        if (is_float(&outputs[i]) && !(left_out && i < own && left_out[i]) &&
             !(samples->names[samples->output_count++] = keep_name(samples, outputs[i].name, err)))
             return -1;
     if (!samples->output_count)
@@ -298,14 +305,31 @@ static int read_samples(struct by_auto_samples *samples, enum by_auto_effort eff
     return status;
 }
 
+static int open_float_session(struct by_auto_samples *samples, struct baryon_model *model,
+                              const struct by_selects *selects, struct baryon_error *err)
+{
+    struct by_session_options options = lone_session(samples);
+    struct by_more_outputs shown;
+    options.optimization = -1;
+    int status = by_more_outputs_show(model, selects->values, selects->count, &shown, err);
+    if (status == 0 && by_session_open_model(&samples->session, model, 0, &options, err) < 0)
+        status = by_err_in(err, "float model");
+    by_more_outputs_hide(&shown);
+    return status;
+}
+
 static int open_float_model(struct by_auto_samples *samples, struct baryon_model *model,
                             struct baryon_error *err)
 {
-    struct by_session_options options = lone_session(samples);
-    options.optimization = -1;
-    if (by_session_open_model(&samples->session, model, 0, &options, err) < 0)
-        return by_err_in(err, "float model");
-    return 0;
+    struct by_selects selects;
+    int status = by_selects_find(model, &selects, err);
+    samples->selected_count = selects.count;
+    if (status == 0)
+        status = open_float_session(samples, model, &selects, err);
+    if (status == 0)
+        status = choose_ports(samples, selects.left_out, model->graph->output.count, err);
+    by_selects_release(&selects);
+    return status;
 }
 
 int by_auto_samples_open(struct by_auto_samples **out, struct baryon_model *model,
@@ -322,8 +346,7 @@ int by_auto_samples_open(struct by_auto_samples **out, struct baryon_model *mode
     *out = samples;
     if (by_depot_open(&samples->depot, &depot, err) < 0 ||
         open_float_model(samples, model, err) < 0 || choose_metrics(samples, err) < 0 ||
-        choose_ports(samples, err) < 0 || read_samples(samples, effort, log, err) < 0 ||
-        read_labels(samples, err) < 0)
+        read_samples(samples, effort, log, err) < 0 || read_labels(samples, err) < 0)
         return -1;
     by_session_close(samples->session);
     samples->session = NULL;
@@ -489,6 +512,7 @@ struct measuring {
     struct by_auto_samples *samples;
     struct by_session *session;
     struct by_fitted fitted;
+    const char **names;      /* of the candidate's outputs */
     const struct kept *kept; /* the first of the batch */
     struct by_run *runs[TOGETHER];
     struct by_evaluation *evaluation;
@@ -516,7 +540,7 @@ static int run_candidate(struct measuring *measuring, size_t place, struct by_ar
                       err) < 0 ||
         by_fitted_take(&fitted, inputs, arena, err) < 0)
         return -1;
-    return by_session_run(measuring->session, fitted.arrays, fitted.count, samples->names,
+    return by_session_run(measuring->session, fitted.arrays, fitted.count, measuring->names,
                           samples->output_count, &measuring->runs[place], err);
 }
 
@@ -633,6 +657,37 @@ static void take_values(const struct measuring *measuring, enum by_auto_part par
     worst_value(measuring->evaluation, "sqnr", false, &measured->sqnr);
 }
 
+/* What outputs are selected from may have another name there. */
+static int open_shown(struct measuring *measuring, struct baryon_model *model,
+                      const struct by_session_options *options, struct by_arena *arena,
+                      struct baryon_error *err)
+{
+    const struct by_auto_samples *samples = measuring->samples;
+    const size_t own = samples->output_count - samples->selected_count;
+    struct baryon_value *values[BY_SELECTS_MOST];
+    struct by_more_outputs shown;
+    char quoted[BY_QUOTE_MAX];
+    const char **names = by_arena_alloc(arena, samples->output_count, sizeof *names, err);
+    if (!names)
+        return -1;
+    measuring->names = names;
+    for (size_t i = 0; i < samples->output_count; i++) {
+        names[i] = samples->names[i];
+        if (i < own)
+            continue;
+        if (!(values[i - own] = by_selects_value(model->graph, names[i])))
+            return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                           "the quantized model has no value %s, which outputs are selected from",
+                           by_quote(quoted, names[i]));
+        names[i] = values[i - own]->name;
+    }
+    int status = by_more_outputs_show(model, values, samples->selected_count, &shown, err);
+    if (status == 0)
+        status = by_session_open_model(&measuring->session, model, 0, options, err);
+    by_more_outputs_hide(&shown);
+    return status;
+}
+
 static int open_candidate(struct measuring *measuring, struct baryon_model *model,
                           struct by_arena *arena, struct baryon_error *err)
 {
@@ -641,7 +696,7 @@ static int open_candidate(struct measuring *measuring, struct baryon_model *mode
     options.as_written = true;
     options.low_memory = true;
     options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
-    if (by_session_open_model(&measuring->session, model, 0, &options, err) < 0)
+    if (open_shown(measuring, model, &options, arena, err) < 0)
         return -1;
     struct by_fitted *fitted = &measuring->fitted;
     fitted->ports = by_session_inputs(measuring->session, &fitted->count);

@@ -3,7 +3,9 @@
 
 #include "engine/common_shapes.h"
 #include "ir/graph.h"
+#include "trial/more_outputs.h"
 #include "trial/saturates.h"
+#include "trial/selects.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,11 +28,14 @@ struct by_judge {
     struct by_input *input;     /* as long as it has not */
     uint64_t next;              /* sample to read */
     size_t port_count;
-    /* After the outputs of the reference, by_unsaturated_all() of a model. */
-    size_t output_count, unsaturated_count;
+    /* After the outputs of the reference, by_unsaturated_all() of a model, and what it selects
+     * outputs from. */
+    size_t output_count, unsaturated_count, selected_count;
     bool centred[BY_JUDGE_MORE];
-    struct by_depot *depot, *own; /* where all waits; `own`: ours */
-    struct by_arena arena;        /* of samples */
+    const char *selected[BY_SELECTS_MOST]; /* names */
+    bool *left_out;                        /* of the outputs; NULL: none */
+    struct by_depot *depot, *own;          /* where all waits; `own`: ours */
+    struct by_arena arena;                 /* of samples */
     /* Of the caller's depot, a sample that is shown; one reader at a time. */
     struct by_array *shown;
     struct by_unpark_room *rooms;
@@ -247,22 +252,52 @@ static int open_depot(struct by_judge *judge, const struct by_judge_options *opt
     return 0;
 }
 
+/* Values that stand for outputs, after the others that judge. */
+static int find_selected(struct by_judge *judge, struct baryon_model *model,
+                         struct baryon_value **more, struct baryon_error *err)
+{
+    struct by_selects found;
+    const size_t count = model->graph->output.count;
+    int status = by_selects_find(model, &found, err);
+    if (status == 0 && found.left_out && found.count + judge->unsaturated_count <= BY_JUDGE_MORE) {
+        judge->left_out = by_arena_alloc(&judge->arena, count, sizeof *judge->left_out, err);
+        status = judge->left_out ? 0 : -1;
+    }
+    if (status == 0 && judge->left_out)
+        memcpy(judge->left_out, found.left_out, count * sizeof *judge->left_out);
+    for (size_t i = 0; status == 0 && judge->left_out && i < found.count; i++) {
+        const char *name = found.values[i]->name;
+        more[judge->unsaturated_count + i] = found.values[i];
+        judge->selected[i] = by_arena_text(&judge->arena, name, strlen(name), err);
+        status = judge->selected[i] ? 0 : -1;
+        judge->selected_count++;
+    }
+    by_selects_release(&found);
+    return status;
+}
+
 static int open_reference(struct by_judge *judge, struct baryon_model *reference, bool unsaturated,
                           struct baryon_error *err)
 {
     struct by_unsaturated found[BY_JUDGE_MORE];
+    struct baryon_value *more[BY_JUDGE_MORE];
     judge->output_count = reference->graph->output.count;
     if (judge->borrowed)
         return 0;
     judge->unsaturated_count =
         unsaturated ? by_unsaturated_all(reference->graph, found, BY_JUDGE_MORE) : 0;
-    for (size_t i = 0; i < judge->unsaturated_count; i++)
+    for (size_t i = 0; i < judge->unsaturated_count; i++) {
         judge->centred[i] = found[i].centred;
-    struct by_unsaturated_shown shown;
-    int status = by_unsaturated_show(reference, found, judge->unsaturated_count, &shown, err);
+        more[i] = found[i].value;
+    }
+    if (find_selected(judge, reference, more, err) < 0)
+        return -1;
+    struct by_more_outputs shown;
+    int status = by_more_outputs_show(
+        reference, more, judge->unsaturated_count + judge->selected_count, &shown, err);
     if (status == 0)
         status = by_session_open_model(&judge->session, reference, 0, &judge->session_options, err);
-    by_unsaturated_hide(&shown);
+    by_more_outputs_hide(&shown);
     return status;
 }
 
@@ -489,8 +524,10 @@ static int compare_outputs(const struct by_judge *judge, const struct kept *kept
         got_count <= judge->output_count && kept->wanted_count > judge->output_count
             ? judge->output_count
             : kept->wanted_count;
+    const bool instead = judge->left_out && (!judge->selected_count || count > judge->output_count);
     for (size_t i = 0; status == 0 && i < count && judgement->count < most; i++)
-        if (is_float_elem(kept->wanted[i].array.elem))
+        if (is_float_elem(kept->wanted[i].array.elem) &&
+            !(instead && i < judge->output_count && judge->left_out[i]))
             status =
                 compare_output(judge, &kept->wanted[i], i < got_count ? &got[i] : NULL,
                                i >= judge->output_count && judge->centred[i - judge->output_count],
@@ -509,25 +546,28 @@ static struct by_common_shape shape_of_port(const struct by_judge *judge, size_t
 }
 
 /* A model that ends otherwise is judged by its outputs. */
-static size_t find_unsaturated(const struct by_judge *judge, const struct baryon_graph *graph,
-                               struct by_unsaturated found[BY_JUDGE_MORE])
+static size_t find_more(const struct by_judge *judge, const struct baryon_graph *graph,
+                        struct baryon_value *more[BY_JUDGE_MORE])
 {
-    const size_t count =
-        judge->unsaturated_count ? by_unsaturated_all(graph, found, BY_JUDGE_MORE) : 0;
-    return count == judge->unsaturated_count ? count : 0;
+    struct by_unsaturated found[BY_JUDGE_MORE];
+    const size_t wanted = judge->unsaturated_count;
+    if (wanted && by_unsaturated_all(graph, found, BY_JUDGE_MORE) != wanted)
+        return 0;
+    for (size_t i = 0; i < wanted; i++)
+        more[i] = found[i].value;
+    for (size_t i = 0; i < judge->selected_count; i++)
+        if (!(more[wanted + i] = by_selects_value(graph, judge->selected[i])))
+            return 0;
+    return wanted + judge->selected_count;
 }
 
 size_t by_judge_values(const struct by_judge *judge, struct baryon_graph *graph,
                        struct baryon_value **values)
 {
-    struct by_unsaturated found[BY_JUDGE_MORE];
-    const size_t more = find_unsaturated(judge, graph, found);
     size_t count = 0;
     for (; count < graph->output.count; count++)
         values[count] = by_graph_out(graph, count);
-    for (size_t i = 0; i < more; i++)
-        values[count++] = found[i].value;
-    return count;
+    return count + find_more(judge, graph, values + count);
 }
 
 int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
@@ -544,14 +584,14 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
     options.low_memory = true;
     /* Blocked layouts of convolutions pay after a sample or two; with many nodes nothing does. */
     options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
-    struct by_unsaturated found[BY_JUDGE_MORE];
-    struct by_unsaturated_shown shown;
-    const size_t more = find_unsaturated(judge, model->graph, found);
-    int status = by_unsaturated_show(model, found, more, &shown, err);
+    struct baryon_value *more[BY_JUDGE_MORE];
+    struct by_more_outputs shown;
+    const size_t count = find_more(judge, model->graph, more);
+    int status = by_more_outputs_show(model, more, count, &shown, err);
     if (status == 0)
         status = by_session_open_shaped(session, model, shapes,
                                         judge->count ? judge->port_count : 0, &options, err);
-    by_unsaturated_hide(&shown);
+    by_more_outputs_hide(&shown);
     by_free(shapes);
     return status;
 }

@@ -78,31 +78,3 @@ size_t by_unsaturated_all(const struct baryon_graph *graph, struct by_unsaturate
     }
     return count;
 }
-
-int by_unsaturated_show(struct baryon_model *model, const struct by_unsaturated *values,
-                        size_t count, struct by_unsaturated_shown *shown, struct baryon_error *err)
-{
-    struct baryon_graph *graph = model->graph;
-    struct by_ptrs outputs = {0};
-    *shown = (struct by_unsaturated_shown){.graph = graph, .own = graph->output};
-    by_arena_init(&shown->arena, 0);
-    if (by_list_reserve(&shown->arena, &outputs, shown->own.count + count, sizeof(void *), err) < 0)
-        return -1;
-    for (size_t i = 0; i < shown->own.count; i++)
-        outputs.at[outputs.count++] = shown->own.at[i];
-    for (size_t i = 0; i < count; i++) {
-        struct by_value_info *info = BY_ARENA_NEW(&shown->arena, struct by_value_info, err);
-        if (!info)
-            return -1;
-        info->name = values[i].value->name;
-        outputs.at[outputs.count++] = info;
-    }
-    graph->output = outputs;
-    return 0;
-}
-
-void by_unsaturated_hide(struct by_unsaturated_shown *shown)
-{
-    shown->graph->output = shown->own;
-    by_arena_release(&shown->arena);
-}

@@ -19,15 +19,5 @@ bool by_unsaturated_find(const struct baryon_value *output, struct by_unsaturate
 /* Those of all outputs that have one, each once, in their order; how many. */
 size_t by_unsaturated_all(const struct baryon_graph *graph, struct by_unsaturated *found,
                           size_t most);
-/* The graph has these as further outputs, after its own, until they are hidden again: to open a
- * session. Whatever comes out, by_unsaturated_hide() goes with it. */
-struct by_unsaturated_shown {
-    struct baryon_graph *graph;
-    struct by_ptrs own;
-    struct by_arena arena;
-};
-int by_unsaturated_show(struct baryon_model *model, const struct by_unsaturated *values,
-                        size_t count, struct by_unsaturated_shown *shown, struct baryon_error *err);
-void by_unsaturated_hide(struct by_unsaturated_shown *shown);
 
 #endif

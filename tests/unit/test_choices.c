@@ -4,6 +4,7 @@
 #include "ir/infer.h"
 #include "quant/place.h"
 #include "trial/choices.h"
+#include "trial/more_outputs.h"
 #include "trial/saturates.h"
 
 #include <string.h>
@@ -103,10 +104,10 @@ static void a_session_gives_both_and_the_model_stays(void **state)
     struct baryon_model *model = softmax_behind("Softmax", "y");
     const struct by_session_options options = {.optimization = -1};
     assert_int_equal(by_unsaturated_all(model->graph, found, 4), 1);
-    struct by_unsaturated_shown shown;
-    assert_ok(by_unsaturated_show(model, found, 1, &shown, &err));
+    struct by_more_outputs shown;
+    assert_ok(by_more_outputs_show(model, &found[0].value, 1, &shown, &err));
     assert_ok(by_session_open_model(&session, model, 0, &options, &err));
-    by_unsaturated_hide(&shown);
+    by_more_outputs_hide(&shown);
     const struct by_port *ports = by_session_outputs(session, &count);
     assert_int_equal(count, 2);
     assert_string_equal(ports[0].name, "y");
