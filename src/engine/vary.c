@@ -1,6 +1,7 @@
 /* Finds the values of a graph whose size may differ from sample to sample, or model to model. */
 #include "engine/vary.h"
 
+#include "engine/loop_end.h"
 #include "ir/shape.h"
 
 #include <string.h>
@@ -68,7 +69,7 @@ static const char *const random_ops[] = {
 };
 
 /* Sizes that these make depend on inputs in ways that are not looked into. */
-static const char *const nesting_ops[] = {"If", "Loop", "Scan", NULL};
+static const char *const nesting_ops[] = {"If", "Scan", NULL};
 
 static const char *const layers[] = {"Attention", "Conv",   "ConvTranspose", "GRU", "Gemm",
                                      "LSTM",      "MatMul", "RNN",           NULL};
@@ -85,13 +86,18 @@ static bool is_default_domain(const struct baryon_node *node)
     return by_domain(node->domain)[0] == '\0';
 }
 
-static uint32_t makes_sizes(const struct walk *walk, const struct baryon_node *node)
+static int makes_sizes(const struct walk *walk, const struct baryon_node *node, uint32_t *inputs,
+                       struct baryon_error *err)
 {
+    bool ends = true;
+    *inputs = 0;
     if (!is_default_domain(node) || (walk->by_layers && by_node_is_one_of(node, nesting_ops)))
         return 0;
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+    if (walk->by_layers && by_node_is(node, "Loop") && by_loop_ends_by_values(node, &ends, err) < 0)
+        return -1;
+    for (size_t i = 0; ends && i < sizeof makers / sizeof *makers; i++)
         if (strcmp(node->op_type, makers[i].op_type) == 0)
-            return makers[i].inputs;
+            *inputs = makers[i].inputs;
     return 0;
 }
 
@@ -118,10 +124,9 @@ static void look_at_input_value(const struct walk *walk, const struct baryon_val
 }
 
 /* Nested graphs read values around them: as if they were inputs of the node. */
-static void look_inside(const struct walk *walk, const struct baryon_graph *graph,
+static void look_inside(const struct walk *walk, const struct baryon_graph *graph, bool making,
                         struct inputs *inputs)
 {
-    const bool making = !walk->by_layers;
     for (size_t i = 0; i < graph->node.count; i++) {
         const struct baryon_node *node = graph->node.at[i];
         struct by_nested at = {0};
@@ -131,24 +136,27 @@ static void look_inside(const struct walk *walk, const struct baryon_graph *grap
         for (size_t slot = 0; slot < node->input.count; slot++)
             look_at_input_value(walk, by_node_in(node, slot), making, inputs);
         while ((nested = by_node_nested(node, &at)))
-            look_inside(walk, nested, inputs);
+            look_inside(walk, nested, making, inputs);
     }
     for (size_t i = 0; i < graph->output.count; i++)
         look_at_input_value(walk, by_graph_out(graph, i), making, inputs);
 }
 
-static void visit_varying_node(const struct walk *walk, const struct baryon_node *node)
+static int visit_node(const struct walk *walk, const struct baryon_node *node,
+                      struct baryon_error *err)
 {
     const bool begins = walk->by_layers ? by_node_is_one_of(node, layers) : is_random(node);
     struct inputs inputs = {.contents = begins};
     struct by_nested at = {0};
     const struct baryon_graph *nested;
-    const uint32_t making = makes_sizes(walk, node);
+    uint32_t making;
+    if (makes_sizes(walk, node, &making, err) < 0)
+        return -1;
     for (size_t slot = 0; slot < node->input.count; slot++)
         look_at_input_value(walk, by_node_in(node, slot),
                             slot < 32 ? making >> slot & 1 : making == ALL, &inputs);
     while ((nested = by_node_nested(node, &at)))
-        look_inside(walk, nested, &inputs);
+        look_inside(walk, nested, making || !walk->by_layers, &inputs);
     const bool of_shape = by_node_is(node, "Shape") || by_node_is(node, "Size");
     for (size_t slot = 0; slot < node->output.count; slot++) {
         const struct baryon_value *value = by_node_out(node, slot);
@@ -157,6 +165,7 @@ static void visit_varying_node(const struct walk *walk, const struct baryon_node
         walk->sizes[value->index] = !of_shape && (inputs.sizes || inputs.making);
         walk->contents[value->index] = inputs.sizes || (!of_shape && inputs.contents);
     }
+    return 0;
 }
 
 static void start_at_inputs(const struct walk *walk)
@@ -177,16 +186,17 @@ static int walk_graph(struct walk *walk, struct baryon_error *err)
     const size_t count = graph->all_values.count;
     walk->sizes = by_alloc_zero(count, sizeof *walk->sizes, err);
     walk->contents = walk->sizes ? by_alloc_zero(count, sizeof *walk->contents, err) : NULL;
-    if (!walk->contents) {
-        by_free(walk->sizes);
-        return -1;
-    }
-    if (!walk->by_layers)
+    if (walk->contents && !walk->by_layers)
         start_at_inputs(walk);
-    for (size_t i = 0; i < graph->node.count; i++)
+    int status = walk->contents ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < graph->node.count; i++)
         if (graph->node.at[i])
-            visit_varying_node(walk, graph->node.at[i]);
-    return 0;
+            status = visit_node(walk, graph->node.at[i], err);
+    if (status < 0) {
+        by_free(walk->sizes);
+        by_free(walk->contents);
+    }
+    return status;
 }
 
 int by_graph_varying(const struct baryon_graph *graph, bool **varying, struct baryon_error *err)

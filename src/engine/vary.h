@@ -13,9 +13,8 @@ int by_graph_varying(const struct baryon_graph *graph, bool **varying, struct ba
 
 /* Bits of values by their index. Whatever comes out, by_selection_release() goes with it. */
 struct by_selection {
-    bool
-        *selected; /* sizes depend on what layers compute; loops and branches are not looked into */
-    bool *from;    /* floats of other sizes that selected ones are taken from */
+    bool *selected; /* sizes depend on what layers compute; branches are not looked into */
+    bool *from;     /* floats of other sizes that selected ones are taken from */
 };
 
 /* integers: values of other types than floats that layers decide, such as what ArgMax gives, are

@@ -110,6 +110,45 @@ static void of_integers_alone_what_they_are_made_from_is_compared(void **state)
     }
 }
 
+static void body_of_loop(struct baryon_model *model, struct baryon_node *loop, bool by_values)
+{
+    struct baryon_graph *body = put_nested(model, loop, "body");
+    put_port(model, &body->input, "i", BY_ELEM_INT64, "");
+    put_port(model, &body->input, "c", BY_ELEM_BOOL, "");
+    put_port(model, &body->input, "s", BY_ELEM_FLOAT, "2,4");
+    put_port(model, &body->input, "k", BY_ELEM_INT64, "");
+    put_node(body, "step", "Tanh", "s", "s2");
+    put_node(body, "last", "ReduceMax", "s2", "m");
+    put_node(body, "best", "ArgMax", "s2", "b");
+    put_node(body, "more", "Add", by_values ? "k,b" : "k,i", "k2");
+    put_node(body, "until", "Less", "k,k2", "c2");
+    put_port(model, &body->output, "c2", BY_ELEM_BOOL, "");
+    put_port(model, &body->output, "s2", BY_ELEM_FLOAT, "2,4");
+    put_port(model, &body->output, "k2", BY_ELEM_INT64, "");
+    put_port(model, &body->output, "m", BY_ELEM_FLOAT, "1,1");
+}
+
+/* Steps that a counter ends are the same ones in both models; those that a value ends are not. */
+static void loops_that_end_by_values_select(void **state)
+{
+    (void)state;
+    for (int by_values = 0; by_values < 2; by_values++) {
+        struct baryon_model *model = product();
+        takes(model, "n", BY_ELEM_INT64, "");
+        takes(model, "go", BY_ELEM_BOOL, "");
+        takes(model, "zero", BY_ELEM_INT64, "");
+        struct baryon_node *loop =
+            put_node(model->graph, "loop", "Loop", "n,go,t,zero", "state,steps,y");
+        body_of_loop(model, loop, by_values);
+        gives(model, "y", BY_ELEM_FLOAT, "n,1,1");
+        find(model);
+        assert_int_equal(found.count, by_values);
+        if (by_values)
+            assert_string_equal(found.values[0]->name, "t");
+        end(model);
+    }
+}
+
 static void too_many_values_leave_the_outputs(void **state)
 {
     (void)state;
@@ -155,6 +194,7 @@ int main(void)
         cmocka_unit_test(an_output_stands_for_another),
         cmocka_unit_test(sizes_of_inputs_select_nothing),
         cmocka_unit_test(of_integers_alone_what_they_are_made_from_is_compared),
+        cmocka_unit_test(loops_that_end_by_values_select),
         cmocka_unit_test(too_many_values_leave_the_outputs),
         cmocka_unit_test(integers_of_a_value_are_found_by_its_name),
     };
