@@ -72,6 +72,8 @@ struct by_elem_info {
 const struct by_elem_info *by_elem_info(int64_t elem);
 /* "float32"; "undefined" for 0, "unknown" for numbers without a row. */
 const char *by_elem_name(int64_t elem);
+/* Of any width; false for unknown numbers. */
+bool by_elem_is_floats(int64_t elem);
 /* True for integers that can be below 0. */
 bool by_elem_is_signed(int64_t elem);
 /* Number for a name ("float32", "FLOAT", "float", "fp32"), -1 when unknown. */

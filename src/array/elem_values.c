@@ -61,6 +61,12 @@ static int64_t sign_extend(uint64_t code, unsigned bits)
     return bits == 64 ? (int64_t)code : (int64_t)(code << (64 - bits)) >> (64 - bits);
 }
 
+bool by_elem_is_floats(int64_t elem)
+{
+    const struct by_elem_info *info = by_elem_info(elem);
+    return info && info->class == BY_CLASS_FLOAT;
+}
+
 bool by_elem_is_signed(int64_t elem)
 {
     return elem == BY_ELEM_INT8 || elem == BY_ELEM_INT16 || elem == BY_ELEM_INT32 ||

@@ -11,13 +11,7 @@ struct search {
     size_t left_count;
 };
 
-static bool is_float(const struct baryon_value *value)
-{
-    const struct by_elem_info *info = by_elem_info(value->elem);
-    return info && info->class == BY_CLASS_FLOAT;
-}
-
-static void follow(struct search *search, const struct baryon_value *value)
+static void note_value(struct search *search, const struct baryon_value *value)
 {
     if (!value || value->graph != search->body || search->seen[value->index])
         return;
@@ -26,23 +20,23 @@ static void follow(struct search *search, const struct baryon_value *value)
 }
 
 /* Inputs are the count, the condition, and states, which the body gives after the condition. */
-static void follow_back(struct search *search, const struct baryon_value *value)
+static void note_inputs(struct search *search, const struct baryon_value *value)
 {
     const struct baryon_node *node = value->producer;
     if (value->is_input && value->slot >= 2)
-        follow(search, by_graph_out(search->body, value->slot - 1));
+        note_value(search, by_graph_out(search->body, value->slot - 1));
     for (size_t i = 0; node && i < node->input.count; i++)
-        follow(search, by_node_in(node, i));
+        note_value(search, by_node_in(node, i));
 }
 
 static bool reaches_floats(struct search *search)
 {
-    follow(search, by_graph_out(search->body, 0));
+    note_value(search, by_graph_out(search->body, 0));
     while (search->left_count) {
         const struct baryon_value *value = search->left[--search->left_count];
-        if (is_float(value) && !by_value_constant(value))
+        if (by_elem_is_floats(value->elem) && !by_value_constant(value))
             return true;
-        follow_back(search, value);
+        note_inputs(search, value);
     }
     return false;
 }

@@ -212,25 +212,20 @@ int by_graph_varying(const struct baryon_graph *graph, bool **varying, struct ba
 
 /* --- Selection --- */
 
-static bool is_float(const struct baryon_value *value)
-{
-    const struct by_elem_info *info = by_elem_info(value->elem);
-    return info && info->class == BY_CLASS_FLOAT;
-}
-
 static void select_integers(const struct walk *walk)
 {
     const struct baryon_graph *graph = walk->graph;
     for (size_t i = 0; i < graph->all_values.count; i++) {
         const struct baryon_value *value = graph->all_values.at[i];
-        if (value && walk->contents[i] && value->elem && !is_float(value))
+        if (value && walk->contents[i] && value->elem && !by_elem_is_floats(value->elem))
             walk->sizes[i] = true;
     }
 }
 
 static bool is_selected_from(const struct walk *walk, const struct baryon_value *value)
 {
-    if (!is_float(value) || walk->sizes[value->index] || !walk->contents[value->index])
+    if (!by_elem_is_floats(value->elem) || walk->sizes[value->index] ||
+        !walk->contents[value->index])
         return false;
     for (size_t i = 0; i < value->use_count; i++) {
         const struct baryon_node *reader = by_use_reader(&value->uses[i], walk->graph);

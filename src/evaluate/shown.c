@@ -65,12 +65,6 @@ int by_shown_choose(const double *sqnr, size_t count, struct by_shown_place plac
 
 /* --- SQNR --- */
 
-static bool is_float(const struct by_array *array)
-{
-    const struct by_elem_info *info = by_elem_info(array->elem);
-    return info && info->class == BY_CLASS_FLOAT;
-}
-
 static bool same_shape(const struct by_array *one, const struct by_array *other)
 {
     return one->rank == other->rank &&
@@ -95,7 +89,7 @@ int by_shown_sqnr(const struct by_array *want, const struct by_array *got, doubl
     double wanted[CHUNK], found[CHUNK], signal = 0, noise = 0;
     size_t count;
     *sqnr = (double)NAN;
-    if (!is_float(want) || !is_float(got))
+    if (!by_elem_is_floats(want->elem) || !by_elem_is_floats(got->elem))
         return 0;
     if (!same_shape(want, got)) {
         *sqnr = 0;

@@ -234,12 +234,6 @@ static int open_both(struct by_quality_job *job, const struct by_quality_written
 
 /* --- Outputs --- */
 
-static bool is_float_port(const struct by_port *port)
-{
-    const struct by_elem_info *info = by_elem_info(port->elem);
-    return info && info->class == BY_CLASS_FLOAT;
-}
-
 /* Others stand for it. ports: outputs of the graph, and after them what stands for some. */
 static bool is_left_out(const struct by_quality_job *job, size_t port)
 {
@@ -258,7 +252,7 @@ static int choose_float_outputs(struct by_quality_job *job, struct baryon_error 
     if (!job->names || !job->out->outputs)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        if (!is_float_port(&ports[i]) || is_left_out(job, i))
+        if (!by_elem_is_floats(ports[i].elem) || is_left_out(job, i))
             continue;
         const char *name = by_arena_text(arena, ports[i].name, strlen(ports[i].name), err);
         if (!name)

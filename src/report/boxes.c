@@ -26,12 +26,6 @@ static double *values_of(const struct by_array *array, size_t *count, struct bar
     return NULL;
 }
 
-static bool is_float(const struct by_array *array)
-{
-    const struct by_elem_info *info = by_elem_info(array->elem);
-    return info && info->class == BY_CLASS_FLOAT;
-}
-
 bool by_boxes_is_score(double value)
 {
     return value >= -0.01 && value <= 1.01;
@@ -93,7 +87,7 @@ static int try_single(struct by_boxes_rule *rule, const struct by_array *output,
 {
     int64_t dims[2];
     size_t count;
-    if (!is_float(output) || output->rank != 3 || inner_dims(output, dims) != 2)
+    if (!by_elem_is_floats(output->elem) || output->rank != 3 || inner_dims(output, dims) != 2)
         return 0;
     double *values = values_of(output, &count, err);
     if (!values)
@@ -108,7 +102,7 @@ static int try_map(struct by_boxes_rule *rule, const struct by_array *output, si
                    size_t height, struct baryon_error *err)
 {
     size_t count;
-    if (rule->kind || !is_float(output))
+    if (rule->kind || !by_elem_is_floats(output->elem))
         return 0;
     double *values = values_of(output, &count, err);
     if (!values)
@@ -135,7 +129,8 @@ static int try_scores(struct by_boxes_rule *rule, const struct by_array *outputs
     size_t count;
     const size_t rank = inner_dims(&outputs[scores], dims);
     inner_dims(&outputs[boxes], box_dims);
-    if (scores == boxes || !is_float(&outputs[scores]) || rank > 2 || dims[0] != box_dims[0])
+    if (scores == boxes || !by_elem_is_floats(outputs[scores].elem) || rank > 2 ||
+        dims[0] != box_dims[0])
         return 0;
     double *values = values_of(&outputs[scores], &count, err);
     double *corners = values ? values_of(&outputs[boxes], &count, err) : NULL;
@@ -158,8 +153,8 @@ static int try_scores(struct by_boxes_rule *rule, const struct by_array *outputs
 static bool are_boxes(const struct by_array *output)
 {
     int64_t dims[2] = {0};
-    return is_float(output) && output->rank >= 2 && inner_dims(output, dims) == 2 && dims[1] == 4 &&
-           dims[0] >= ROWS_LEAST;
+    return by_elem_is_floats(output->elem) && output->rank >= 2 && inner_dims(output, dims) == 2 &&
+           dims[1] == 4 && dims[0] >= ROWS_LEAST;
 }
 
 int by_boxes_find(struct by_boxes_rule *rule, const struct by_array *outputs, size_t count,

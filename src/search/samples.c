@@ -77,12 +77,6 @@ static int choose_metrics(struct by_auto_samples *samples, struct baryon_error *
     return 0;
 }
 
-static bool is_float(const struct by_port *port)
-{
-    const struct by_elem_info *info = by_elem_info(port->elem);
-    return info && info->class == BY_CLASS_FLOAT;
-}
-
 static const char *keep_name(struct by_auto_samples *samples, const char *name,
                              struct baryon_error *err)
 {
@@ -105,7 +99,7 @@ static int choose_ports(struct by_auto_samples *samples, const bool *left_out, s
         if (!(samples->input_names[i] = keep_name(samples, inputs[i].name, err)))
             return -1;
     for (size_t i = 0; i < count; i++)
-        if (is_float(&outputs[i]) && !(left_out && i < own && left_out[i]) &&
+        if (by_elem_is_floats(outputs[i].elem) && !(left_out && i < own && left_out[i]) &&
             !(samples->names[samples->output_count++] = keep_name(samples, outputs[i].name, err)))
             return -1;
     if (!samples->output_count)

@@ -56,8 +56,8 @@ static bool can_compare(const struct baryon_graph *graph, const struct by_select
 {
     for (size_t i = 0; i < graph->output.count; i++) {
         const struct baryon_value *output = by_graph_out(graph, i);
-        const struct by_elem_info *info = output ? by_elem_info(output->elem) : NULL;
-        if (!(found->left_out && found->left_out[i]) && (!info || info->class == BY_CLASS_FLOAT))
+        const bool integers = output && output->elem && !by_elem_is_floats(output->elem);
+        if (!(found->left_out && found->left_out[i]) && !integers)
             return true;
     }
     return found->count > 0;
