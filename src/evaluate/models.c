@@ -117,11 +117,22 @@ static size_t rows_of(const struct by_array *array)
     return rows;
 }
 
+static int say_where(const struct job *job, size_t output, const struct by_array *baseline,
+                     const struct by_array *result, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const bool same = baseline->rank == result->rank &&
+                      !memcmp(baseline->dims, result->dims, baseline->rank * sizeof(int64_t));
+    if (!same)
+        by_err_hint(err, "where values decide what comes out, as with NonMaxSuppression, 'baryon "
+                         "sensitivity' compares what it is selected from");
+    return by_err_in(err, "output %s", by_quote(quoted, job->names[output]));
+}
+
 static int compare_model_outputs(struct job *job, const char *sample,
                                  const struct by_array *baseline, const struct by_array *result,
                                  struct baryon_error *err)
 {
-    char quoted[BY_QUOTE_MAX];
     const int64_t *labels;
     const size_t before = job->rows;
     if (find_labels(job, baseline, &labels, err) < 0)
@@ -130,7 +141,7 @@ static int compare_model_outputs(struct job *job, const char *sample,
         const bool fits = labels && rows_of(&baseline[i]) == job->rows - before;
         if (by_evaluation_add(job->evaluation, i, sample, &baseline[i], &result[i],
                               fits ? labels : NULL, err) < 0)
-            return by_err_in(err, "output %s", by_quote(quoted, job->names[i]));
+            return say_where(job, i, &baseline[i], &result[i], err);
     }
     job->evaluation->samples++;
     return 0;
