@@ -276,14 +276,27 @@ static int find_selected(struct by_judge *judge, struct baryon_model *model,
     return status;
 }
 
+/* The caller's session is of the same model, and may give what its outputs are selected from. */
+static int take_reference(struct by_judge *judge, struct baryon_model *reference,
+                          struct baryon_error *err)
+{
+    struct baryon_value *more[BY_JUDGE_MORE];
+    size_t count;
+    by_session_outputs(judge->session, &count);
+    if (find_selected(judge, reference, more, err) < 0)
+        return -1;
+    if (count == judge->output_count + judge->selected_count)
+        return 0;
+    judge->left_out = NULL;
+    judge->selected_count = 0;
+    return 0;
+}
+
 static int open_reference(struct by_judge *judge, struct baryon_model *reference, bool unsaturated,
                           struct baryon_error *err)
 {
     struct by_unsaturated found[BY_JUDGE_MORE];
     struct baryon_value *more[BY_JUDGE_MORE];
-    judge->output_count = reference->graph->output.count;
-    if (judge->borrowed)
-        return 0;
     judge->unsaturated_count =
         unsaturated ? by_unsaturated_all(reference->graph, found, BY_JUDGE_MORE) : 0;
     for (size_t i = 0; i < judge->unsaturated_count; i++) {
@@ -314,8 +327,10 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     judge->session_options.branches = judge->session_options.cuts = 0;
     judge->session = options->reference;
     judge->borrowed = options->reference != NULL;
+    judge->output_count = reference->graph->output.count;
     if (open_depot(judge, options, err) < 0 ||
-        open_reference(judge, reference, options->unsaturated, err) < 0) {
+        (judge->borrowed ? take_reference(judge, reference, err)
+                         : open_reference(judge, reference, options->unsaturated, err)) < 0) {
         by_judge_close(judge);
         return -1;
     }
