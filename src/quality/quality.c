@@ -241,27 +241,45 @@ static bool is_left_out(const struct by_quality_job *job, size_t port)
            job->selects.left_out[port];
 }
 
+static int add_output(struct by_quality_job *job, const char *port, const struct by_joined *joined,
+                      bool selected_from, struct baryon_error *err)
+{
+    struct by_quality *out = job->out;
+    const char *name = by_arena_text(&out->arena, port, strlen(port), err);
+    if (!name)
+        return -1;
+    job->joined[job->name_count] = *joined;
+    job->names[job->name_count++] = name;
+    for (size_t i = 0; i < joined->count; i++) {
+        const char *part = by_joined_name(joined, i, name, &out->arena, err);
+        if (!part)
+            return -1;
+        out->outputs[out->count++] =
+            (struct by_quality_output){.name = part, .selected_from = selected_from};
+    }
+    return 0;
+}
+
 static int choose_float_outputs(struct by_quality_job *job, struct baryon_error *err)
 {
+    static const struct by_joined whole = {.count = 1};
     size_t count;
-    const size_t own = job->exact.model->graph->output.count;
+    const struct baryon_graph *graph = job->exact.model->graph;
     const struct by_port *ports = by_session_outputs(job->reference, &count);
     struct by_arena *arena = &job->out->arena;
     job->names = by_arena_alloc(arena, count + 1, sizeof *job->names, err);
-    job->out->outputs = by_arena_alloc(arena, count + 1, sizeof *job->out->outputs, err);
-    if (!job->names || !job->out->outputs)
+    job->joined = by_arena_alloc(arena, count + 1, sizeof *job->joined, err);
+    job->out->outputs =
+        by_arena_alloc(arena, BY_JOINED_MOST * count + 1, sizeof *job->out->outputs, err);
+    if (!job->names || !job->joined || !job->out->outputs)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        if (!by_elem_is_floats(ports[i].elem) || is_left_out(job, i))
-            continue;
-        const char *name = by_arena_text(arena, ports[i].name, strlen(ports[i].name), err);
-        if (!name)
+        const bool own = i < graph->output.count;
+        const struct by_joined joined = own ? by_joined_find(by_graph_out(graph, i)) : whole;
+        if (by_elem_is_floats(ports[i].elem) && !is_left_out(job, i) &&
+            add_output(job, ports[i].name, &joined, !own, err) < 0)
             return -1;
-        job->out->outputs[job->name_count] =
-            (struct by_quality_output){.name = name, .selected_from = i >= own};
-        job->names[job->name_count++] = name;
     }
-    job->out->count = job->name_count;
     return job->name_count
                ? 0
                : by_fail(err, BARYON_ERR_UNSUPPORTED, "no output of the model has a float type");
@@ -277,9 +295,9 @@ static int choose_written_outputs(struct by_quality_job *job, struct baryon_erro
     job->written_names = by_arena_alloc(arena, job->name_count, sizeof *job->written_names, err);
     if (!job->written_names)
         return -1;
-    for (size_t i = 0, next = count - job->selects.count; i < job->name_count; i++)
-        job->written_names[i] =
-            job->out->outputs[i].selected_from ? ports[next++].name : job->names[i];
+    const size_t own = job->name_count - job->selects.count;
+    for (size_t i = 0; i < job->name_count; i++)
+        job->written_names[i] = i < own ? job->names[i] : ports[count - job->name_count + i].name;
     return by_session_choose_outputs(job->written, job->written_names, job->name_count, arena,
                                      &chosen, &same, err);
 }
@@ -376,7 +394,7 @@ static int measure_written(struct by_quality_job *job, const struct by_quality_w
         choose_written_outputs(job, err) < 0 || open_samples(job, err) < 0 ||
         by_fitted_open(&job->fitted, job->reference, job->written, &out->arena, NULL, err) < 0)
         return -1;
-    job->sums = by_alloc_zero((size_t)out->samples * job->name_count + 1, sizeof *job->sums, err);
+    job->sums = by_alloc_zero((size_t)out->samples * out->count + 1, sizeof *job->sums, err);
     if (!job->sums || by_quality_run_samples(job, err) < 0)
         return -1;
     if (!out->samples)

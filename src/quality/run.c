@@ -52,16 +52,36 @@ static int finish_sample(struct batch *batch, const struct by_sample *sample,
     return status;
 }
 
-static int compare_runs(const struct by_quality_job *job, const struct by_run *reference,
-                        const struct by_run *written, struct by_quality_sums *sums,
-                        struct baryon_error *err)
+/* Sums of parts that the output does not have stay zero. */
+static int compare_parts(const struct by_joined *joined, const struct by_array *want,
+                         const struct by_array *got, struct by_arena *arena,
+                         struct by_quality_sums *sums, struct baryon_error *err)
+{
+    const struct by_joined parts = by_joined_of(joined, want);
+    const struct by_joined others = by_joined_of(joined, got);
+    if (parts.count != others.count)
+        return by_quality_compare(want, got, sums, err);
+    for (size_t i = 0; i < parts.count; i++) {
+        struct by_array one, other;
+        if (by_joined_take(&parts, i, want, arena, &one, err) < 0 ||
+            by_joined_take(&others, i, got, arena, &other, err) < 0 ||
+            by_quality_compare(&one, &other, &sums[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int compare_runs(const struct by_quality_job *job, struct by_quality_runs *runs,
+                        struct by_quality_sums *sums, struct baryon_error *err)
 {
     size_t count;
-    const struct by_array *want = by_run_outputs(reference, &count);
-    const struct by_array *got = by_run_outputs(written, &count);
-    for (size_t i = 0; i < job->name_count; i++)
-        if (by_quality_compare(&want[i], &got[i], &sums[i], err) < 0)
+    const struct by_array *want = by_run_outputs(runs->reference, &count);
+    const struct by_array *got = by_run_outputs(runs->written, &count);
+    for (size_t i = 0; i < job->name_count; i++) {
+        if (compare_parts(&job->joined[i], &want[i], &got[i], &runs->arena, sums, err) < 0)
             return -1;
+        sums += job->joined[i].count;
+    }
     return 0;
 }
 
@@ -100,7 +120,7 @@ static int measure_sample(const struct by_quality_job *job, const struct by_arra
     struct by_quality_runs runs;
     int status = by_quality_run_both(job, arrays, &runs, err);
     if (status == 0)
-        status = compare_runs(job, runs.reference, runs.written, sums, err);
+        status = compare_runs(job, &runs, sums, err);
     by_quality_end_both(&runs);
     return status;
 }
@@ -113,7 +133,7 @@ static int measure_next(struct batch *batch, struct baryon_error *err)
     by_sample_init(&sample);
     int status = read_next(batch, &sample, &place, err);
     if (status == 0 && sample.arrays)
-        status = measure_sample(job, sample.arrays, &job->sums[place * job->name_count], err);
+        status = measure_sample(job, sample.arrays, &job->sums[place * job->out->count], err);
     if (status == 0)
         status = finish_sample(batch, &sample, err);
     by_sample_release(&sample);
@@ -152,7 +172,7 @@ static void add_up_outputs(struct by_quality_job *job, size_t samples)
 {
     struct by_quality *out = job->out;
     for (size_t i = 0; i < out->count; i++)
-        by_quality_add_up(&job->sums[i], samples, job->name_count, &out->outputs[i]);
+        by_quality_add_up(&job->sums[i], samples, out->count, &out->outputs[i]);
 }
 
 static bool all_sure(const struct by_quality *out)

@@ -6,8 +6,8 @@
 static double sqnr_of_sample(const struct by_quality_job *job, size_t place)
 {
     double worst = (double)NAN;
-    for (size_t i = 0; i < job->name_count; i++) {
-        const struct by_quality_sums *sums = &job->sums[place * job->name_count + i];
+    for (size_t i = 0; i < job->out->count; i++) {
+        const struct by_quality_sums *sums = &job->sums[place * job->out->count + i];
         const double sqnr = by_decibels(sums->signal, sums->noise);
         if (sums->signal > 0 && !(worst <= sqnr))
             worst = sqnr;

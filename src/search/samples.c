@@ -1,61 +1,16 @@
-/* Keeps samples with the float model's outputs, and measures candidates against them. */
-#include "search/samples.h"
+/* Keeps samples with the float model's outputs. */
+#include "search/samples_internal.h"
 
 #include "base/format.h"
 #include "base/thread.h"
 #include "onnx/load.h"
 #include "trial/more_outputs.h"
-#include "trial/selects.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-/* Outputs of so many samples are in memory together, since measures add up in their order. */
-#define TOGETHER 16
-/* With more nodes ONNX Runtime takes longer to optimize a graph than runs gain. */
-#define MANY_NODES 4000
-
-/* Who reads what is kept: two may be in turns. */
-enum reading { READ_CALIBRATING, READ_OTHERS, READINGS };
-
-struct kept {
-    char name[300];
-    bool skipped;
-    struct by_parked *inputs, *outputs;
-};
-
-struct by_auto_samples {
-    const struct by_auto_source *source;
-    const struct by_auto_goals *goals;
-    struct by_pool *pool;
-    struct by_arena arena;
-    struct by_auto_parts parts;
-    struct by_session *session; /* of the float model; NULL once its outputs are kept */
-    struct by_depot *depot;
-    size_t input_count, output_count;
-    const char **input_names, **names;
-    /* The last ones of the names: values that outputs are selected from, and that stand for them.
-     */
-    size_t selected_count;
-    struct by_labels labels;
-    size_t label_output, label_rows; /* of a sample */
-    struct kept *kept;               /* of all parts */
-    size_t kept_count;
-    struct by_evaluate_settings settings;
-    struct by_input_callback first; /* those that calibrate */
-    struct by_auto_reader reader;   /* where they are kept */
-    size_t given;                   /* where they come from the caller again */
-    struct by_array *shown[READINGS];
-    struct by_unpark_room *rooms[READINGS];
-    char text[1024];
-    struct by_hash128 identity;
-    double seconds;
-};
 
 /* --- Opening --- */
 
-static struct by_session_options lone_session(const struct by_auto_samples *samples)
+struct by_session_options by_auto_lone_session(const struct by_auto_samples *samples)
 {
     struct by_session_options options = samples->source->session;
     options.threads = 1;
@@ -83,29 +38,60 @@ static const char *keep_name(struct by_auto_samples *samples, const char *name,
     return by_arena_text(&samples->arena, name, strlen(name), err);
 }
 
-/* left_out: bits of the first outputs; NULL: none. */
-static int choose_ports(struct by_auto_samples *samples, const bool *left_out, size_t own,
-                        struct baryon_error *err)
+static int add_output(struct by_auto_samples *samples, const char *port,
+                      const struct by_joined *joined, struct baryon_error *err)
 {
+    const char *name = keep_name(samples, port, err);
+    if (!name)
+        return -1;
+    samples->joined[samples->output_count] = *joined;
+    samples->names[samples->output_count++] = name;
+    for (size_t i = 0; i < joined->count; i++) {
+        const char *part = by_joined_name(joined, i, name, &samples->arena, err);
+        if (!part)
+            return -1;
+        samples->part_names[samples->part_count++] = part;
+    }
+    return 0;
+}
+
+/* selects: of the graph, whose outputs come first. */
+static int choose_outputs(struct by_auto_samples *samples, const struct baryon_graph *graph,
+                          const struct by_selects *selects, struct baryon_error *err)
+{
+    static const struct by_joined whole = {.count = 1};
     size_t count;
     const struct by_port *outputs = by_session_outputs(samples->session, &count);
-    const struct by_port *inputs = by_session_inputs(samples->session, &samples->input_count);
-    samples->names = by_arena_alloc(&samples->arena, count + 1, sizeof *samples->names, err);
-    samples->input_names = by_arena_alloc(&samples->arena, samples->input_count + 1,
-                                          sizeof *samples->input_names, err);
-    if (!samples->names || !samples->input_names)
+    struct by_arena *arena = &samples->arena;
+    samples->names = by_arena_alloc(arena, count + 1, sizeof *samples->names, err);
+    samples->joined = by_arena_alloc(arena, count + 1, sizeof *samples->joined, err);
+    samples->part_names =
+        by_arena_alloc(arena, BY_JOINED_MOST * count + 1, sizeof *samples->part_names, err);
+    if (!samples->names || !samples->joined || !samples->part_names)
         return -1;
-    for (size_t i = 0; i < samples->input_count; i++)
-        if (!(samples->input_names[i] = keep_name(samples, inputs[i].name, err)))
+    for (size_t i = 0; i < count; i++) {
+        const bool own = i < graph->output.count;
+        const struct by_joined joined = own ? by_joined_find(by_graph_out(graph, i)) : whole;
+        if (by_elem_is_floats(outputs[i].elem) &&
+            !(own && selects->left_out && selects->left_out[i]) &&
+            add_output(samples, outputs[i].name, &joined, err) < 0)
             return -1;
-    for (size_t i = 0; i < count; i++)
-        if (by_elem_is_floats(outputs[i].elem) && !(left_out && i < own && left_out[i]) &&
-            !(samples->names[samples->output_count++] = keep_name(samples, outputs[i].name, err)))
-            return -1;
+    }
     if (!samples->output_count)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "no output of the model has a float type, so nothing can be measured");
     return 0;
+}
+
+static int choose_inputs(struct by_auto_samples *samples, struct baryon_error *err)
+{
+    const struct by_port *inputs = by_session_inputs(samples->session, &samples->input_count);
+    samples->input_names = by_arena_alloc(&samples->arena, samples->input_count + 1,
+                                          sizeof *samples->input_names, err);
+    for (size_t i = 0; samples->input_names && i < samples->input_count; i++)
+        if (!(samples->input_names[i] = keep_name(samples, inputs[i].name, err)))
+            return -1;
+    return samples->input_names ? 0 : -1;
 }
 
 /* --- Reading --- */
@@ -123,7 +109,7 @@ static int park_all(struct by_auto_samples *samples, const struct by_array *arra
     return *parked ? 0 : -1;
 }
 
-static int keep_sample(struct by_auto_samples *samples, struct kept *kept,
+static int keep_sample(struct by_auto_samples *samples, struct by_auto_kept *kept,
                        const struct by_array *arrays, const char *name, struct baryon_error *err)
 {
     struct by_run *run = NULL;
@@ -164,7 +150,7 @@ static int read_each(struct by_auto_samples *samples, struct by_input *input,
 {
     size_t ran = 0;
     for (size_t i = 0; i < samples->kept_count; i++) {
-        struct kept *kept = &samples->kept[i];
+        struct by_auto_kept *kept = &samples->kept[i];
         const struct by_array *arrays;
         const char *name;
         if (by_input_get(input, i, &arrays, &name, err) < 0)
@@ -228,7 +214,7 @@ static int check_labels(const struct by_auto_samples *samples, size_t classes,
 static int read_labels(struct by_auto_samples *samples, struct baryon_error *err)
 {
     const char *path = samples->source->labels;
-    const struct kept *kept = samples->kept;
+    const struct by_auto_kept *kept = samples->kept;
     size_t classes = 0;
     if (!path)
         return 0;
@@ -302,7 +288,7 @@ static int read_samples(struct by_auto_samples *samples, enum by_auto_effort eff
 static int open_float_session(struct by_auto_samples *samples, struct baryon_model *model,
                               const struct by_selects *selects, struct baryon_error *err)
 {
-    struct by_session_options options = lone_session(samples);
+    struct by_session_options options = by_auto_lone_session(samples);
     struct by_more_outputs shown;
     options.optimization = -1;
     int status = by_more_outputs_show(model, selects->values, selects->count, &shown, err);
@@ -321,7 +307,9 @@ static int open_float_model(struct by_auto_samples *samples, struct baryon_model
     if (status == 0)
         status = open_float_session(samples, model, &selects, err);
     if (status == 0)
-        status = choose_ports(samples, selects.left_out, model->graph->output.count, err);
+        status = choose_inputs(samples, err);
+    if (status == 0)
+        status = choose_outputs(samples, model->graph, &selects, err);
     by_selects_release(&selects);
     return status;
 }
@@ -418,7 +406,7 @@ static int next_kept(void *context, const struct by_array **arrays, size_t *coun
         reader->next++;
     if (reader->next >= reader->end)
         return 0;
-    const struct kept *kept = &samples->kept[reader->next++];
+    const struct by_auto_kept *kept = &samples->kept[reader->next++];
     for (size_t i = 0; i < samples->input_count; i++)
         if (by_unpark(samples->depot, &kept->inputs[i], &samples->rooms[reader->place][i],
                       &samples->shown[reader->place][i], err) < 0)
@@ -446,9 +434,9 @@ static size_t count_good(const struct by_auto_samples *samples, enum by_auto_par
     return good;
 }
 
-static int read_part(struct by_auto_samples *samples, enum by_auto_part part, enum reading place,
-                     struct by_auto_reader *reader, struct by_input_callback *callback,
-                     struct baryon_error *err)
+static int read_part(struct by_auto_samples *samples, enum by_auto_part part,
+                     enum by_auto_reading place, struct by_auto_reader *reader,
+                     struct by_input_callback *callback, struct baryon_error *err)
 {
     const size_t count = samples->input_count;
     const struct by_auto_range *range = &samples->parts.of[part];
@@ -498,274 +486,4 @@ int by_auto_samples_calibrate(struct by_auto_samples *samples,
     else
         *callback = NULL;
     return 0;
-}
-
-/* --- Measuring --- */
-
-struct measuring {
-    struct by_auto_samples *samples;
-    struct by_session *session;
-    struct by_fitted fitted;
-    const char **names;      /* of the candidate's outputs */
-    const struct kept *kept; /* the first of the batch */
-    struct by_run *runs[TOGETHER];
-    struct by_evaluation *evaluation;
-};
-
-static int unpark_arrays(struct by_auto_samples *samples, const struct by_parked *parked,
-                         size_t count, struct by_array *arrays, struct by_unpark_room *rooms,
-                         struct baryon_error *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (by_unpark(samples->depot, &parked[i], &rooms[i], &arrays[i], err) < 0)
-            return -1;
-    return 0;
-}
-
-static int run_candidate(struct measuring *measuring, size_t place, struct by_arena *arena,
-                         struct by_unpark_room *rooms, struct baryon_error *err)
-{
-    struct by_auto_samples *samples = measuring->samples;
-    struct by_array *inputs = by_arena_alloc(arena, samples->input_count + 1, sizeof *inputs, err);
-    struct by_fitted fitted = measuring->fitted; /* arrays of its own */
-    fitted.arrays = by_arena_alloc(arena, fitted.count + 1, sizeof *fitted.arrays, err);
-    if (!inputs || !fitted.arrays ||
-        unpark_arrays(samples, measuring->kept[place].inputs, samples->input_count, inputs, rooms,
-                      err) < 0 ||
-        by_fitted_take(&fitted, inputs, arena, err) < 0)
-        return -1;
-    return by_session_run(measuring->session, fitted.arrays, fitted.count, measuring->names,
-                          samples->output_count, &measuring->runs[place], err);
-}
-
-static int run_some(void *context, size_t begin, size_t end, unsigned worker,
-                    struct baryon_error *err)
-{
-    struct measuring *measuring = context;
-    const size_t count = measuring->samples->input_count;
-    int status = 0;
-    (void)worker;
-    for (size_t i = begin; status == 0 && i < end; i++) {
-        struct by_arena arena;
-        if (measuring->kept[i].skipped)
-            continue;
-        by_arena_init(&arena, 0);
-        struct by_unpark_room *rooms = by_arena_alloc(&arena, count + 1, sizeof *rooms, err);
-        status = rooms ? run_candidate(measuring, i, &arena, rooms, err) : -1;
-        for (size_t k = 0; rooms && k < count; k++)
-            by_unpark_room_release(&rooms[k]);
-        by_arena_release(&arena);
-        if (status < 0)
-            by_err_in(err, "sample '%s'", measuring->kept[i].name);
-    }
-    return status;
-}
-
-static const int64_t *labels_of(const struct by_auto_samples *samples, size_t sample, size_t output)
-{
-    const size_t row = sample * samples->label_rows;
-    if (!samples->labels.count || output != samples->label_output ||
-        row + samples->label_rows > samples->labels.count)
-        return NULL;
-    return samples->labels.at + row;
-}
-
-static int compare_sample(struct measuring *measuring, size_t place, size_t sample,
-                          struct baryon_error *err)
-{
-    size_t count;
-    struct by_auto_samples *samples = measuring->samples;
-    const struct kept *kept = &measuring->kept[place];
-    const struct by_array *got = by_run_outputs(measuring->runs[place], &count);
-    struct by_unpark_room room = {0};
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < samples->output_count; i++) {
-        struct by_array want;
-        status = by_unpark(samples->depot, &kept->outputs[i], &room, &want, err);
-        if (status == 0)
-            status = by_evaluation_add(measuring->evaluation, i, kept->name, &want, &got[i],
-                                       labels_of(samples, sample, i), err);
-    }
-    by_unpark_room_release(&room);
-    return status;
-}
-
-/* In the order of the samples, so that sums do not depend on threads. */
-static int measure_batch(struct measuring *measuring, size_t first, size_t count,
-                         struct baryon_error *err)
-{
-    struct by_auto_samples *samples = measuring->samples;
-    measuring->kept = samples->kept + first;
-    int status = by_par_for(samples->pool, count, 1, run_some, measuring, err);
-    for (size_t i = 0; status == 0 && i < count; i++)
-        if (measuring->runs[i])
-            status = compare_sample(measuring, i, first + i, err);
-    for (size_t i = 0; i < count; i++) {
-        by_run_free(measuring->runs[i]);
-        measuring->runs[i] = NULL;
-    }
-    return status;
-}
-
-/* Of the worst output; NULL: none has the metric. */
-static const struct by_score *worst_value(const struct by_evaluation *evaluation,
-                                          const char *metric, bool worst, double *value)
-{
-    const struct by_score *score, *of = NULL;
-    *value = (double)NAN;
-    for (size_t i = 0; (score = by_evaluation_score(evaluation, i)); i++) {
-        const double found = worst ? score->worst : score->mean;
-        if (strcmp(score->metric->name, metric) != 0)
-            continue;
-        if (!of || isnan(*value) || (score->metric->higher ? found < *value : found > *value)) {
-            *value = found;
-            of = score;
-        }
-    }
-    return of;
-}
-
-/* The mean of other samples differs from this one by both errors. */
-static double margin_of(const struct by_auto_parts *parts, enum by_auto_part part,
-                        const struct by_score *score)
-{
-    const double ratio = (double)parts->of[part].count / (double)parts->of[BY_PART_LAST].count;
-    return score && !parts->shared ? by_score_margin(score, sqrt(1 + ratio)) : 0;
-}
-
-static void take_values(const struct measuring *measuring, enum by_auto_part part,
-                        struct by_auto_measured *measured)
-{
-    const struct by_auto_goals *goals = measuring->samples->goals;
-    for (size_t i = 0; i < goals->count; i++) {
-        const struct by_auto_goal *goal = &goals->at[i];
-        const struct by_score *score = NULL;
-        measured->values[i] = (double)NAN;
-        if (goal->metric)
-            score =
-                worst_value(measuring->evaluation, goal->name, goal->worst, &measured->values[i]);
-        if (measured->margins)
-            measured->margins[i] =
-                margin_of(&measuring->samples->parts, part, goal->worst ? NULL : score);
-    }
-    worst_value(measuring->evaluation, "sqnr", false, &measured->sqnr);
-}
-
-/* What outputs are selected from may have another name there. */
-static int open_shown(struct measuring *measuring, struct baryon_model *model,
-                      const struct by_session_options *options, struct by_arena *arena,
-                      struct baryon_error *err)
-{
-    const struct by_auto_samples *samples = measuring->samples;
-    const size_t own = samples->output_count - samples->selected_count;
-    struct baryon_value *values[BY_SELECTS_MOST];
-    struct by_more_outputs shown;
-    char quoted[BY_QUOTE_MAX];
-    const char **names = by_arena_alloc(arena, samples->output_count, sizeof *names, err);
-    if (!names)
-        return -1;
-    measuring->names = names;
-    for (size_t i = 0; i < samples->output_count; i++) {
-        names[i] = samples->names[i];
-        if (i < own)
-            continue;
-        if (!(values[i - own] = by_selects_value(model->graph, names[i])))
-            return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                           "the quantized model has no value %s, which outputs are selected from",
-                           by_quote(quoted, names[i]));
-        names[i] = values[i - own]->name;
-    }
-    int status = by_more_outputs_show(model, values, samples->selected_count, &shown, err);
-    if (status == 0)
-        status = by_session_open_model(&measuring->session, model, 0, options, err);
-    by_more_outputs_hide(&shown);
-    return status;
-}
-
-static int open_candidate(struct measuring *measuring, struct baryon_model *model,
-                          struct by_arena *arena, struct baryon_error *err)
-{
-    struct by_auto_samples *samples = measuring->samples;
-    struct by_session_options options = lone_session(samples);
-    options.as_written = true;
-    options.low_memory = true;
-    options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
-    if (open_shown(measuring, model, &options, arena, err) < 0)
-        return -1;
-    struct by_fitted *fitted = &measuring->fitted;
-    fitted->ports = by_session_inputs(measuring->session, &fitted->count);
-    fitted->from = by_arena_alloc(arena, fitted->count + 1, sizeof *fitted->from, err);
-    if (!fitted->from)
-        return -1;
-    for (size_t i = 0; i < fitted->count; i++) {
-        size_t k = 0;
-        while (k < samples->input_count && strcmp(samples->input_names[k], fitted->ports[i].name))
-            k++;
-        if (k == samples->input_count)
-            return by_fail(err, BARYON_ERR_UNSUPPORTED, "the float model has no input %s",
-                           fitted->ports[i].name);
-        fitted->from[i] = k;
-    }
-    return 0;
-}
-
-static int measure_part(struct measuring *measuring, struct baryon_model *model,
-                        enum by_auto_part part, struct by_arena *arena, struct baryon_error *err)
-{
-    struct by_auto_samples *samples = measuring->samples;
-    const struct by_auto_range *range = &samples->parts.of[part];
-    if (by_evaluation_open(&measuring->evaluation, &samples->settings, samples->names,
-                           samples->output_count, err) < 0 ||
-        open_candidate(measuring, model, arena, err) < 0)
-        return -1;
-    measuring->evaluation->keeps_each = true;
-    for (size_t done = 0; done < range->count; done += TOGETHER) {
-        const size_t left = range->count - done;
-        if (measure_batch(measuring, range->first + done, left < TOGETHER ? left : TOGETHER, err) <
-            0)
-            return -1;
-    }
-    return by_evaluation_finish(measuring->evaluation, err);
-}
-
-static bool ends_the_search(const struct baryon_error *err)
-{
-    return err->code == BARYON_ERR_NOMEM || err->code == BARYON_ERR_IO ||
-           err->code == BARYON_ERR_CANCELLED;
-}
-
-/* A candidate that cannot be measured is lost, and the search goes on. */
-static int lose(struct by_auto_measured *measured, const struct by_auto_goals *goals,
-                struct baryon_error *err)
-{
-    if (ends_the_search(err))
-        return -1;
-    by_format(measured->why, sizeof measured->why, "%s", err->message);
-    for (size_t i = 0; i < goals->count; i++) {
-        measured->values[i] = (double)NAN;
-        if (measured->margins)
-            measured->margins[i] = 0;
-    }
-    measured->sqnr = (double)NAN;
-    by_err_clear(err);
-    return 0;
-}
-
-int by_auto_samples_measure(struct by_auto_samples *samples, struct baryon_model *model,
-                            enum by_auto_part part, struct by_auto_measured *measured,
-                            struct baryon_error *err)
-{
-    struct measuring measuring = {.samples = samples};
-    struct by_arena arena;
-    measured->why[0] = '\0';
-    by_arena_init(&arena, 0);
-    int status = measure_part(&measuring, model, part, &arena, err);
-    if (status == 0)
-        take_values(&measuring, part, measured);
-    else
-        status = lose(measured, samples->goals, err);
-    by_evaluation_close(measuring.evaluation);
-    by_session_close(measuring.session);
-    by_arena_release(&arena);
-    return status;
 }

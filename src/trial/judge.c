@@ -3,6 +3,7 @@
 
 #include "engine/common_shapes.h"
 #include "ir/graph.h"
+#include "trial/joined.h"
 #include "trial/more_outputs.h"
 #include "trial/saturates.h"
 #include "trial/selects.h"
@@ -34,8 +35,12 @@ struct by_judge {
     bool centred[BY_JUDGE_MORE];
     const char *selected[BY_SELECTS_MOST]; /* names */
     bool *left_out;                        /* of the outputs; NULL: none */
-    struct by_depot *depot, *own;          /* where all waits; `own`: ours */
-    struct by_arena arena;                 /* of samples */
+    struct joined_output {
+        struct by_joined parts;
+        const char *names[BY_JOINED_MOST];
+    } * joined;                   /* of the outputs */
+    struct by_depot *depot, *own; /* where all waits; `own`: ours */
+    struct by_arena arena;        /* of samples */
     /* Of the caller's depot, a sample that is shown; one reader at a time. */
     struct by_array *shown;
     struct by_unpark_room *rooms;
@@ -314,6 +319,26 @@ static int open_reference(struct by_judge *judge, struct baryon_model *reference
     return status;
 }
 
+/* After types and shapes are inferred. */
+static int find_joined_outputs(struct by_judge *judge, const struct baryon_graph *graph,
+                               struct baryon_error *err)
+{
+    judge->joined =
+        by_arena_alloc(&judge->arena, judge->output_count + 1, sizeof *judge->joined, err);
+    for (size_t i = 0; judge->joined && i < judge->output_count; i++) {
+        struct joined_output *joined = &judge->joined[i];
+        const struct baryon_value *output = by_graph_out(graph, i);
+        joined->parts = by_joined_find(output);
+        for (size_t k = 0; k < joined->parts.count; k++) {
+            const char *name = by_joined_name(&joined->parts, k, output->name, &judge->arena, err);
+            joined->names[k] = name ? by_arena_text(&judge->arena, name, strlen(name), err) : NULL;
+            if (!joined->names[k])
+                return -1;
+        }
+    }
+    return judge->joined ? 0 : -1;
+}
+
 int by_judge_open(struct by_judge **out, struct baryon_model *reference,
                   const struct by_judge_options *options, struct baryon_error *err)
 {
@@ -330,7 +355,8 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     judge->output_count = reference->graph->output.count;
     if (open_depot(judge, options, err) < 0 ||
         (judge->borrowed ? take_reference(judge, reference, err)
-                         : open_reference(judge, reference, options->unsaturated, err)) < 0) {
+                         : open_reference(judge, reference, options->unsaturated, err)) < 0 ||
+        find_joined_outputs(judge, reference->graph, err) < 0) {
         by_judge_close(judge);
         return -1;
     }
@@ -486,44 +512,77 @@ static void add_values(struct by_judged_output *output, const double *wanted, co
     output->noise = noise;
 }
 
-static int add_difference(struct by_judged_output *output, const struct by_array *want,
-                          const struct by_array *got, size_t row, struct baryon_error *err)
+struct pair {
+    const struct by_array *want, *got;
+    size_t row; /* of a Softmax; 0: values as they are */
+};
+
+static int add_difference(struct by_judged_output *output, const struct pair *pair, size_t first,
+                          size_t count, struct baryon_error *err)
 {
     double wanted[CHUNK], found[CHUNK];
-    size_t count;
-    if (by_dims_count(want->dims, want->rank, &count, err) < 0)
-        return -1;
-    const bool centred = row > 0 && row <= CHUNK;
-    const size_t step = centred ? CHUNK / row * row : CHUNK;
+    const bool centred = pair->row > 0 && pair->row <= CHUNK;
+    const size_t step = centred ? CHUNK / pair->row * pair->row : CHUNK;
     for (size_t begin = 0; begin < count; begin += step) {
         const size_t size = count - begin < step ? count - begin : step;
-        if (by_elem_to_doubles(want->elem, want->data, begin, size, wanted, err) < 0 ||
-            by_elem_to_doubles(got->elem, got->data, begin, size, found, err) < 0)
+        if (by_elem_to_doubles(pair->want->elem, pair->want->data, first + begin, size, wanted,
+                               err) < 0 ||
+            by_elem_to_doubles(pair->got->elem, pair->got->data, first + begin, size, found, err) <
+                0)
             return -1;
         if (centred) {
-            centre(wanted, size, row);
-            centre(found, size, row);
+            centre(wanted, size, pair->row);
+            centre(found, size, pair->row);
         }
         add_values(output, wanted, found, size);
     }
     return 0;
 }
 
-static int compare_output(const struct by_judge *judge, const struct by_parked *parked,
-                          const struct by_array *got, bool centred, struct by_unpark_room *room,
-                          struct by_judged_output *output, struct baryon_error *err)
+static int add_part(struct by_judged_output *output, const struct pair *pair,
+                    const struct by_joined *parts, size_t part, struct baryon_error *err)
 {
-    struct by_array want;
+    const struct by_joined_blocks blocks = by_joined_blocks(parts, part, pair->want);
+    for (size_t i = 0; i < blocks.count; i++)
+        if (add_difference(output, pair, blocks.first + i * blocks.step, blocks.size, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Each part of an output by itself. */
+static int compare_output(const struct by_judge *judge, const struct kept *kept, size_t place,
+                          const struct by_array *got, struct by_unpark_room *room,
+                          struct by_judgement *judgement, struct baryon_error *err)
+{
+    static const struct joined_output whole = {.parts = {.count = 1}};
+    const size_t most = sizeof judgement->outputs / sizeof *judgement->outputs;
+    const struct by_parked *parked = &kept->wanted[place];
+    const bool own = place < judge->output_count;
+    const struct joined_output *joined = own ? &judge->joined[place] : &whole;
     const size_t rank = parked->array.rank;
-    const size_t row = centred && rank ? (size_t)parked->array.dims[rank - 1] : 0;
-    output->name = parked->array.name;
-    if (!got || !same_shape(&parked->array, got)) {
-        output->noise = INFINITY;
-        return 0;
+    const bool centred = !own && judge->centred[place - judge->output_count];
+    const bool lost = !got || !same_shape(&parked->array, got);
+    struct by_array want = parked->array;
+    struct pair pair = {&want, got, centred && rank ? (size_t)want.dims[rank - 1] : 0};
+    const struct by_joined parts = by_joined_of(&joined->parts, &want);
+    if (!lost && by_unpark(judge->depot, parked, room, &want, err) < 0)
+        return -1;
+    for (size_t i = 0; i < parts.count && judgement->count < most; i++) {
+        struct by_judged_output *output = &judgement->outputs[judgement->count++];
+        output->name = parts.count > 1 ? joined->names[i] : parked->array.name;
+        if (lost)
+            output->noise = INFINITY;
+        else if (add_part(output, &pair, &parts, i, err) < 0)
+            return -1;
     }
-    return by_unpark(judge->depot, parked, room, &want, err) < 0
-               ? -1
-               : add_difference(output, &want, got, row, err);
+    return 0;
+}
+
+static bool is_compared(const struct by_judge *judge, const struct kept *kept, size_t place,
+                        bool instead)
+{
+    return is_float_elem(kept->wanted[place].array.elem) &&
+           !(instead && place < judge->output_count && judge->left_out[place]);
 }
 
 /* One sample's outputs; float ones only, in their order. */
@@ -531,7 +590,6 @@ static int compare_outputs(const struct by_judge *judge, const struct kept *kept
                            struct by_judgement *judgement, const struct by_array *got,
                            size_t got_count, struct baryon_error *err)
 {
-    const size_t most = sizeof judgement->outputs / sizeof *judgement->outputs;
     struct by_unpark_room room = {0};
     int status = 0;
     /* Whoever has the outputs alone is judged by them. */
@@ -540,13 +598,10 @@ static int compare_outputs(const struct by_judge *judge, const struct kept *kept
             ? judge->output_count
             : kept->wanted_count;
     const bool instead = judge->left_out && (!judge->selected_count || count > judge->output_count);
-    for (size_t i = 0; status == 0 && i < count && judgement->count < most; i++)
-        if (is_float_elem(kept->wanted[i].array.elem) &&
-            !(instead && i < judge->output_count && judge->left_out[i]))
-            status =
-                compare_output(judge, &kept->wanted[i], i < got_count ? &got[i] : NULL,
-                               i >= judge->output_count && judge->centred[i - judge->output_count],
-                               &room, &judgement->outputs[judgement->count++], err);
+    for (size_t i = 0; status == 0 && i < count; i++)
+        if (is_compared(judge, kept, i, instead))
+            status = compare_output(judge, kept, i, i < got_count ? &got[i] : NULL, &room,
+                                    judgement, err);
     by_unpark_room_release(&room);
     return status;
 }
@@ -692,74 +747,4 @@ int by_judge_model(const struct by_judge *judge, struct baryon_model *model, str
     const int status = by_par_for(pool, by_judge_count(judge), 1, judge_each, &judging, err);
     by_session_close(judging.session);
     return status;
-}
-
-/* Begins with all zero. */
-static void add_judgement(struct by_judgement *sum, const struct by_judgement *sample)
-{
-    sum->count = sample->count;
-    sum->sqnr = 0;
-    for (size_t i = 0; i < sum->count; i++) {
-        struct by_judged_output *output = &sum->outputs[i];
-        output->name = sample->outputs[i].name;
-        output->signal += sample->outputs[i].signal;
-        output->noise += sample->outputs[i].noise;
-        output->sqnr = by_decibels(output->signal, output->noise);
-        sum->sqnr += output->sqnr / (double)sum->count;
-    }
-}
-
-static double sqnr_without(const struct by_judgement *judgements, size_t samples, size_t left_out)
-{
-    struct by_judgement sum = {0};
-    for (size_t i = 0; i < samples; i++)
-        if (i != left_out)
-            add_judgement(&sum, &judgements[i]);
-    return sum.sqnr;
-}
-
-double by_judge_sqnr(const struct by_judgement *judgements, size_t samples)
-{
-    return sqnr_without(judgements, samples, samples);
-}
-
-bool by_judge_is_finite(const struct by_judgement *judgements, size_t samples)
-{
-    for (size_t i = 0; i < samples; i++)
-        for (size_t k = 0; k < judgements[i].count; k++)
-            if (!isfinite(judgements[i].outputs[k].noise))
-                return false;
-    return true;
-}
-
-struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_judgement *other,
-                             size_t samples)
-{
-    double sum = 0, squares = 0;
-    const double count = (double)samples;
-    struct by_gain gain = {by_judge_sqnr(one, samples) - by_judge_sqnr(other, samples), INFINITY};
-    if (samples < 2)
-        return gain;
-    for (size_t i = 0; i < samples; i++) {
-        const double rest = sqnr_without(one, samples, i) - sqnr_without(other, samples, i);
-        sum += rest;
-        squares += (rest - gain.decibels) * (rest - gain.decibels);
-    }
-    const double mean = sum / count - gain.decibels;
-    gain.error = sqrt((count - 1) * fmax(squares / count - mean * mean, 0));
-    return gain;
-}
-
-struct by_gain by_judge_usual_gain(const struct by_judgement *one, const struct by_judgement *other,
-                                   size_t samples)
-{
-    double sum = 0, squares = 0;
-    const double count = (double)samples;
-    for (size_t i = 0; i < samples; i++) {
-        const double gain = by_judge_sqnr(&one[i], 1) - by_judge_sqnr(&other[i], 1);
-        sum += gain;
-        squares += gain * gain;
-    }
-    const double mean = sum / count, spread = fmax(squares / count - mean * mean, 0);
-    return (struct by_gain){mean, samples < 2 ? INFINITY : sqrt(spread / (count - 1))};
 }

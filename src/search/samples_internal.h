@@ -1,0 +1,57 @@
+/*
+ * What the files of the samples of a search share.
+ *
+ *   samples.c          reads and keeps them, with the float model's outputs
+ *   samples_measure.c  measures candidates on them
+ */
+#ifndef BY_SEARCH_SAMPLES_INTERNAL_H
+#define BY_SEARCH_SAMPLES_INTERNAL_H
+
+#include "search/samples.h"
+#include "trial/joined.h"
+#include "trial/selects.h"
+
+/* Who reads what is kept: two may be in turns. */
+enum by_auto_reading { READ_CALIBRATING, READ_OTHERS, READINGS };
+
+struct by_auto_kept {
+    char name[300];
+    bool skipped;
+    struct by_parked *inputs, *outputs;
+};
+
+struct by_auto_samples {
+    const struct by_auto_source *source;
+    const struct by_auto_goals *goals;
+    struct by_pool *pool;
+    struct by_arena arena;
+    struct by_auto_parts parts;
+    struct by_session *session; /* of the float model; NULL once its outputs are kept */
+    struct by_depot *depot;
+    size_t input_count, output_count;
+    const char **input_names, **names;
+    /* The last ones of the names: values that outputs are selected from, and that stand for them.
+     */
+    size_t selected_count;
+    struct by_joined *joined; /* parts of the outputs, each of which is measured */
+    const char **part_names;
+    size_t part_count;
+    struct by_labels labels;
+    size_t label_output, label_rows; /* of a sample */
+    struct by_auto_kept *kept;       /* of all parts */
+    size_t kept_count;
+    struct by_evaluate_settings settings;
+    struct by_input_callback first; /* those that calibrate */
+    struct by_auto_reader reader;   /* where they are kept */
+    size_t given;                   /* where they come from the caller again */
+    struct by_array *shown[READINGS];
+    struct by_unpark_room *rooms[READINGS];
+    char text[1024];
+    struct by_hash128 identity;
+    double seconds;
+};
+
+/* Of one thread. */
+struct by_session_options by_auto_lone_session(const struct by_auto_samples *samples);
+
+#endif
