@@ -539,8 +539,8 @@ static int add_difference(struct by_judged_output *output, const struct pair *pa
     return 0;
 }
 
-static int add_part(struct by_judged_output *output, const struct pair *pair,
-                    const struct by_joined *parts, size_t part, struct baryon_error *err)
+static int add_joined_part(struct by_judged_output *output, const struct pair *pair,
+                           const struct by_joined *parts, size_t part, struct baryon_error *err)
 {
     const struct by_joined_blocks blocks = by_joined_blocks(parts, part, pair->want);
     for (size_t i = 0; i < blocks.count; i++)
@@ -572,7 +572,7 @@ static int compare_output(const struct by_judge *judge, const struct kept *kept,
         output->name = parts.count > 1 ? joined->names[i] : parked->array.name;
         if (lost)
             output->noise = INFINITY;
-        else if (add_part(output, &pair, &parts, i, err) < 0)
+        else if (add_joined_part(output, &pair, &parts, i, err) < 0)
             return -1;
     }
     return 0;

@@ -6,6 +6,22 @@
 
 #include <string.h>
 
+static struct baryon_attribute *put_attr(struct baryon_model *model, struct baryon_node *node,
+                                         const char *name, int32_t type)
+{
+    struct baryon_attribute *attr = BY_ARENA_NEW(&model->arena, struct baryon_attribute, &err);
+    assert_non_null(attr);
+    attr->name = name_of(model, name);
+    attr->type = type;
+    push(model, &node->attribute, attr);
+    return attr;
+}
+
+static void set_axis(struct baryon_model *model, struct baryon_node *node, int64_t axis)
+{
+    put_attr(model, node, "axis", BY_ATTR_INT)->i = axis;
+}
+
 static struct by_joined parts_of(struct baryon_model *model)
 {
     assert_ok(by_model_link(model, &err));
@@ -29,7 +45,7 @@ static void boxes_and_scores_are_parts(void **state)
     (void)state;
     struct baryon_model *model = detector("Sigmoid");
     struct baryon_node *node = put_node(model->graph, "join", "Concat", "boxes,scores", "y");
-    assert_ok(by_node_set_int(node, "axis", 1, &err));
+    set_axis(model, node, 1);
     gives(model, "y", BY_ELEM_FLOAT, "1,7,6");
     const struct by_joined parts = parts_of(model);
     assert_int_equal(parts.count, 2);
@@ -46,7 +62,7 @@ static void results_of_one_kind_are_a_whole(void **state)
     (void)state;
     struct baryon_model *model = detector("Mul");
     struct baryon_node *node = put_node(model->graph, "join", "Concat", "boxes,scores", "y");
-    assert_ok(by_node_set_int(node, "axis", 1, &err));
+    set_axis(model, node, 1);
     gives(model, "y", BY_ELEM_FLOAT, "1,7,6");
     const struct by_joined parts = parts_of(model);
     assert_int_equal(parts.count, 1);
@@ -59,9 +75,10 @@ static void parts_are_found_through_a_transpose(void **state)
     (void)state;
     struct baryon_model *model = detector("Sigmoid");
     struct baryon_node *node = put_node(model->graph, "join", "Concat", "boxes,scores", "j");
-    assert_ok(by_node_set_int(node, "axis", -2, &err));
+    set_axis(model, node, -2);
     node = put_node(model->graph, "turn", "Transpose", "j", "y");
-    assert_ok(by_node_set_ints(node, "perm", (const int64_t[]){0, 2, 1}, 3, &err));
+    static int64_t perm[] = {0, 2, 1};
+    put_attr(model, node, "perm", BY_ATTR_INTS)->ints = (struct by_ints){.at = perm, .count = 3};
     gives(model, "y", BY_ELEM_FLOAT, "1,6,7");
     const struct by_joined parts = parts_of(model);
     assert_int_equal(parts.count, 2);
@@ -77,11 +94,11 @@ static void parts_of_scales_are_those_of_each(void **state)
     for (int same = 0; same < 2; same++) {
         struct baryon_model *model = detector("Sigmoid");
         struct baryon_node *node = put_node(model->graph, "one", "Concat", "boxes,scores", "a");
-        assert_ok(by_node_set_int(node, "axis", 1, &err));
+        set_axis(model, node, 1);
         node = put_node(model->graph, "two", "Concat", same ? "boxes,scores" : "scores,boxes", "b");
-        assert_ok(by_node_set_int(node, "axis", 1, &err));
+        set_axis(model, node, 1);
         node = put_node(model->graph, "join", "Concat", "a,b", "y");
-        assert_ok(by_node_set_int(node, "axis", 2, &err));
+        set_axis(model, node, 2);
         gives(model, "y", BY_ELEM_FLOAT, "1,7,12");
         const struct by_joined parts = parts_of(model);
         assert_int_equal(parts.count, same ? 2 : 1);
@@ -102,7 +119,7 @@ static void a_reshape_keeps_the_axis_where_as_much_stands_before_it(void **state
         const int64_t count = 3;
         put_weight(model, "shape", BY_ELEM_INT64, &count, 1, shape, sizeof shape);
         struct baryon_node *node = put_node(model->graph, "join", "Concat", "boxes,scores", "j");
-        assert_ok(by_node_set_int(node, "axis", 1, &err));
+        set_axis(model, node, 1);
         put_node(model->graph, "same", "Reshape", "j,shape", "y");
         gives(model, "y", BY_ELEM_FLOAT, keeps ? "1,7,6" : "1,21,2");
         const struct by_joined parts = parts_of(model);
