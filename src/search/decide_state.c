@@ -191,10 +191,11 @@ static void cost_layer(const struct change *change, const struct by_decide_layer
     for (size_t i = 0; i < layer->input_count; i++) {
         const size_t type = around != BY_NONE ? work->activation_type[around]
                                               : input_type(change, own, layer->first + i);
-        cost = fmax(cost, work->costs[type * work->type_count + weight]);
-        wide = wide || work->wides[type * work->type_count + weight];
+        const size_t pair = type * work->type_count + (weight == BY_NONE ? type : weight);
+        cost = fmax(cost, work->costs[pair]);
+        wide = wide || work->wides[pair];
     }
-    const double bytes = (double)layer->elements * work->bits[weight] / 8;
+    const double bytes = weight == BY_NONE ? 0 : (double)layer->elements * work->bits[weight] / 8;
     sum->cost += sign * (cost * layer->macs + bytes * d->ladder->byte_cost);
     sum->wide += wide ? sign * layer->macs : 0;
     sum->macs += sign * layer->macs;
