@@ -59,7 +59,8 @@ int by_auto_try(struct by_auto_work *work, const char *name, const char *text, c
 /* Whether one point is better than another: what meets goals and limits first, then less cost. */
 bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point *one,
                        const struct by_auto_point *other);
-/* By so much that the size decides and not the quality. */
+/* By so much that the size decides and not the quality; the greatest size that is. */
+double by_auto_smaller_bytes(const struct by_auto_point *than);
 bool by_auto_is_smaller(const struct by_auto_point *one, const struct by_auto_point *other);
 bool by_auto_is_over_time(const struct by_auto_work *work);
 /* Asked by whatever runs, of the work: true ends it. */

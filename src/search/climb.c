@@ -117,10 +117,10 @@ static bool may_narrow(const struct by_auto_work *work)
            work->ladder.rungs[0].cost < CHEAPER * best_of(work)->figures.cost;
 }
 
-/* A wide rung that misses them itself has no room to give. */
+/* A wide rung that misses them itself, or the margin, has no room to give. */
 static bool is_narrowed(const struct by_auto_work *work, const struct level *level)
 {
-    return may_narrow(work) && work->out->points.at[level->place].met;
+    return may_narrow(work) && work->out->points.at[level->place].sure;
 }
 
 /* In order, until one meets the goals. of: a rung that they have to be variants of; NULL: any. */

@@ -38,11 +38,6 @@ static bool same(const struct by_decisions *d, const bool *one, const bool *othe
 
 /* --- Verifying --- */
 
-void by_decisions_forget(struct by_decisions *d)
-{
-    d->work->verified = NULL;
-}
-
 static const struct by_decide_verified *recall(const struct by_decisions *d, const bool *on)
 {
     const struct by_decide_verified *known = d->work->verified;

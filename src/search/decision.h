@@ -245,8 +245,6 @@ struct by_search_options {
                 const struct by_search_step *step, struct baryon_error *err);
 };
 
-/* What was verified, as another measure verifies from now on. */
-void by_decisions_forget(struct by_decisions *d);
 /* After by_decisions_measure(). on: where to begin, and the best that was met: the cheapest that
  * meets the goal, else the one with the greatest SQNR under the limits. */
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,

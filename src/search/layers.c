@@ -20,7 +20,7 @@
 #define RUNS_MOST       600
 #define RUNS_WORK       1e11 /* multiply-adds, some seconds: more runs of small models */
 #define CHECKED         12   /* sources that are run alone again, to tell how good their order is */
-#define CHECKED_SAMPLES 4
+#define CHECKED_SAMPLES 2
 static const size_t verifications[] = {
     [BY_EFFORT_QUICK] = 4, [BY_EFFORT_NORMAL] = 8, [BY_EFFORT_THOROUGH] = 24};
 
@@ -38,8 +38,7 @@ struct by_auto_layers {
     struct by_judge *judge;
     struct by_decisions decisions;
     bool *on;
-    bool doubts; /* candidates are measured on the samples that calibrate, too */
-    bool idle;   /* nothing is to be gained */
+    bool idle; /* nothing is to be gained */
 };
 
 /* --- Opening --- */
@@ -200,7 +199,6 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
         .name = point->name,
         .ladder = work->ladder.decisions,
         .narrows = bytes,
-        .doubts = point->doubted,
     };
     by_str_init(&layers->rest);
     *out = layers;
@@ -276,7 +274,7 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
         return -1;
     bool doubted;
     int status = by_auto_measure_values(work, model, &measured, err);
-    if (status == 0 && layers->doubts && !*measured.why)
+    if (status == 0 && !*measured.why)
         status = by_auto_measure_again(work, model, &measured, &doubted, err);
     by_model_free(model);
     if (status < 0)
@@ -401,12 +399,6 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
         const struct by_auto_point *point = &layers->work->out->points.at[place];
         if (point->sure || !met || !goal || by_auto_is_over_time(layers->work))
             return 0;
-        if (point->doubted && !layers->doubts) {
-            layers->doubts = true;
-            by_decisions_forget(&layers->decisions);
-            memset(layers->on, 0, layers->decisions.decision_count);
-            continue;
-        }
         const double margin = point->margins[goal - layers->work->out->goals.at];
         const double lacks = goal->bound + margin - point->sqnr;
         if (!(lacks > 0))
