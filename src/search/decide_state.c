@@ -7,6 +7,9 @@
 #define LEAST_NOISE 1e-2 /* of what sources have one by one: no more is known to cancel */
 #define USUAL_BITS  16   /* of a wider type */
 #define BY_MOVES    16   /* groups that one change touches */
+#define WORST                                                                                      \
+    4.0 /* power of noise whose sum stands for the worst output: with the minimum a                \
+           change of any other output gains nothing */
 
 /* A change of one place, that was not made yet. */
 struct change {
@@ -138,12 +141,16 @@ static double joint_noise(const struct by_decide_noise *noise, const struct by_d
 static double predicted_sqnr(const struct by_decisions *d, const struct by_decide_sums *sums)
 {
     const struct by_decide_noise *noise = &d->work->noise;
-    double sqnr = 0;
+    double sqnr = 0, powers = 0;
     for (size_t k = 0; k < noise->outputs; k++) {
         const double real =
             d->work->apart ? fmax(sums->left[k] + sums->other[k], 0) : joint_noise(noise, sums, k);
-        sqnr += by_decibels(d->signal[k], d->scale[k] * (d->floor[k] + real));
+        const double own = by_decibels(d->signal[k], d->scale[k] * (d->floor[k] + real));
+        sqnr += own;
+        powers += exp10(-own / 10 * WORST);
     }
+    if (d->work->options.worst && powers > 0)
+        return -10 * log10(powers) / WORST;
     return noise->outputs ? sqnr / (double)noise->outputs : 0;
 }
 

@@ -64,7 +64,8 @@ static int widen(struct by_auto_work *work, size_t place, const char *rest,
     struct by_auto_layers *layers = NULL;
     work->ladder.decisions.alternatives = work->ladder.back;
     work->ladder.decisions.alternative_count = work->ladder.back_count;
-    int status = by_auto_layers_open(&layers, work, place, rest, NULL, true, err);
+    const struct by_auto_layers_of of = {.place = place, .rest = rest, .bytes = true};
+    int status = by_auto_layers_open(&layers, work, &of, err);
     if (status == 0 && !by_auto_is_over(work))
         status = by_auto_layers_search(layers, err);
     by_auto_layers_close(layers);

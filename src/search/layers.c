@@ -38,7 +38,8 @@ struct by_auto_layers {
     struct by_judge *judge;
     struct by_decisions decisions;
     bool *on;
-    bool idle; /* nothing is to be gained */
+    bool gives_up; /* before anything is measured */
+    bool idle;     /* nothing is to be gained */
 };
 
 /* --- Opening --- */
@@ -103,7 +104,10 @@ static int open_decisions(struct by_auto_layers *layers, struct by_auto_point *p
 {
     const bool sure = point->sure && point->allowed;
     struct by_auto_work *work = layers->work;
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
     const struct by_decide_options options = {.runs = runs_of(work),
+                                              .worst = true,
+                                              .least = goal && layers->gives_up ? goal->bound : 0,
                                               .work = RUNS_WORK,
                                               .names = &layers->user->graph->values,
                                               .progress = go_on,
@@ -187,10 +191,10 @@ static int open_candidate(struct by_auto_layers *layers, const struct by_auto_po
     return open_pinned(layers, by_name, point->pins_by_name, err);
 }
 
-int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, size_t place,
-                        const char *rest, const char *by_name, bool bytes, struct baryon_error *err)
+int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work,
+                        const struct by_auto_layers_of *of, struct baryon_error *err)
 {
-    struct by_auto_point *point = &work->out->points.at[place];
+    struct by_auto_point *point = &work->out->points.at[of->place];
     struct by_auto_layers *layers = by_alloc_zero(1, sizeof *layers, err);
     if (!layers)
         return -1;
@@ -198,13 +202,14 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
         .work = work,
         .name = point->name,
         .ladder = work->ladder.decisions,
-        .narrows = bytes,
+        .narrows = of->bytes,
+        .gives_up = of->gives_up,
     };
     by_str_init(&layers->rest);
     *out = layers;
     int status = by_frame_copy(&work->out->frame, &layers->user, err);
     if (status == 0)
-        status = open_candidate(layers, point, rest, by_name, err);
+        status = open_candidate(layers, point, of->rest, of->name, err);
     if (status == 0 && layers->narrows && layers->ladder.byte_cost == 0)
         layers->ladder.byte_cost = cost_of_bytes(layers, point);
     if (status == 0)
@@ -212,6 +217,12 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
     if (status == 0)
         status = open_decisions(layers, point, err);
     return status;
+}
+
+bool by_auto_layers_are_in_vain(const struct by_auto_layers *layers)
+{
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&layers->work->out->goals);
+    return goal && by_decisions_ceiling(&layers->decisions) < goal->bound;
 }
 
 void by_auto_layers_close(struct by_auto_layers *layers)
