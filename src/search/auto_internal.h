@@ -59,7 +59,8 @@ int by_auto_try(struct by_auto_work *work, const char *name, const char *text, c
 /* Whether one point is better than another: what meets goals and limits first, then less cost. */
 bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point *one,
                        const struct by_auto_point *other);
-/* By so much that the size decides and not the quality. */
+/* By so much that the size decides and not the quality; the greatest size that is. */
+double by_auto_smaller_bytes(const struct by_auto_point *than);
 bool by_auto_is_smaller(const struct by_auto_point *one, const struct by_auto_point *other);
 bool by_auto_is_over_time(const struct by_auto_work *work);
 /* Asked by whatever runs, of the work: true ends it. */
@@ -115,13 +116,21 @@ void by_auto_merge(const char *one, const char *other, struct by_str *rest);
 
 struct by_auto_layers;
 
-/* Decisions about the tensors and layers of a point, whose config ends with `rest`, measured.
- * by_name: the same without tensors that the user's model lacks; NULL: decisions name none. bytes:
- * they are what a decision saves, as no type is slower than another. Whatever comes out,
+struct by_auto_layers_of {
+    size_t place;     /* of the point */
+    const char *rest; /* its config ends with it */
+    const char *name; /* the same without tensors that the user's model lacks; NULL: no decision
+                         names one */
+    bool bytes;       /* they are what a decision saves, as no type is slower than another */
+    bool gives_up;    /* by_auto_layers_are_in_vain(): nothing is measured then */
+};
+
+/* Decisions about the tensors and layers of a point, measured. Whatever comes out,
  * by_auto_layers_close() goes with it. */
-int by_auto_layers_open(struct by_auto_layers **layers, struct by_auto_work *work, size_t place,
-                        const char *rest, const char *by_name, bool bytes,
-                        struct baryon_error *err);
+int by_auto_layers_open(struct by_auto_layers **layers, struct by_auto_work *work,
+                        const struct by_auto_layers_of *of, struct baryon_error *err);
+/* What passes do to the model misses the goal by itself, whatever is not rounded. */
+bool by_auto_layers_are_in_vain(const struct by_auto_layers *layers);
 void by_auto_layers_close(struct by_auto_layers *layers);
 /* What the point would gain without the noise of weights, dB. */
 double by_auto_layers_weights_gain(const struct by_auto_layers *layers);

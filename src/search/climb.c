@@ -117,10 +117,10 @@ static bool may_narrow(const struct by_auto_work *work)
            work->ladder.rungs[0].cost < CHEAPER * best_of(work)->figures.cost;
 }
 
-/* A wide rung that misses them itself has no room to give. */
+/* A wide rung that misses them itself, or the margin, has no room to give. */
 static bool is_narrowed(const struct by_auto_work *work, const struct level *level)
 {
-    return may_narrow(work) && work->out->points.at[level->place].met;
+    return may_narrow(work) && work->out->points.at[level->place].sure;
 }
 
 /* In order, until one meets the goals. of: a rung that they have to be variants of; NULL: any. */
@@ -141,6 +141,19 @@ static int try_rungs(struct by_auto_work *work, enum by_rung_when when, const st
     return 0;
 }
 
+/* The rung that leaves an operator as it is which this one replaces; rung NULL: there is none. */
+static struct level find_sparing(const struct by_auto_work *work, const struct by_rung *rung)
+{
+    for (size_t i = 0; i < work->ladder.rung_count; i++) {
+        const struct by_rung *other = &work->ladder.rungs[i];
+        const struct by_auto_point *point = point_called(work, other->name);
+        if (point && other->only_with && other->when == rung->when && other->choices_of &&
+            !strcmp(other->choices_of, rung->name))
+            return (struct level){other, (size_t)(point - work->out->points.at)};
+    }
+    return (struct level){0};
+}
+
 static int open_layers(struct by_auto_work *work, const struct level *level,
                        struct by_auto_layers **layers, struct baryon_error *err)
 {
@@ -150,9 +163,12 @@ static int open_layers(struct by_auto_work *work, const struct level *level,
     int status = rung_config(work, level->rung, false, &rest, err);
     if (status == 0)
         status = rung_config(work, level->rung, true, &by_name, err);
+    const struct by_auto_layers_of of = {.place = level->place,
+                                         .rest = by_str_text(&rest),
+                                         .name = by_str_text(&by_name),
+                                         .gives_up = find_sparing(work, level->rung).rung != NULL};
     if (status == 0)
-        status = by_auto_layers_open(layers, work, level->place, by_str_text(&rest),
-                                     by_str_text(&by_name), false, err);
+        status = by_auto_layers_open(layers, work, &of, err);
     by_str_release(&rest);
     by_str_release(&by_name);
     return status;
@@ -189,13 +205,28 @@ static bool is_worth_solving(const struct by_auto_work *work, const struct level
            work->out->points.at[level->place].sqnr + gain >= goal->bound;
 }
 
+/* Where what a pass put in place of an operator misses the goal by itself, no decision helps. */
+static int open_hopeful(struct by_auto_work *work, struct level *level,
+                        struct by_auto_layers **layers, struct baryon_error *err)
+{
+    if (open_layers(work, level, layers, err) < 0)
+        return -1;
+    const struct level sparing = find_sparing(work, level->rung);
+    if (!sparing.rung || !by_auto_layers_are_in_vain(*layers))
+        return 0;
+    by_auto_layers_close(*layers);
+    *layers = NULL;
+    *level = sparing;
+    return open_layers(work, level, layers, err);
+}
+
 /* Solved rounding costs nothing where the model runs, so it comes before wider types; but it takes
  * long, so weights have to be the cause. */
 static int climb_from(struct by_auto_work *work, struct level level, struct baryon_error *err)
 {
     struct by_auto_layers *layers = NULL;
+    int status = open_hopeful(work, &level, &layers, err);
     const struct level before = level;
-    int status = open_layers(work, &level, &layers, err);
     if (status == 0 && is_worth_solving(work, &level, layers))
         status = try_solved(work, &level, err);
     if (status == 0 && level.place != before.place && !work->out->points.at[level.place].sure) {

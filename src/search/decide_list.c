@@ -250,8 +250,9 @@ static int add_layer(struct by_decisions *d, const struct by_quant_node *at,
     find_alone(d, layer);
     layer->place = work->place_count++;
     work->layer_count++;
+    layer->weight_type = BY_NONE;
     if (layer->weight_row == BY_NO_ROW)
-        return by_decide_type(d, "float", 32, &layer->weight_type, err);
+        return layer->stays_float ? by_decide_type(d, "float", 32, &layer->weight_type, err) : 0;
     layer->weight = work->source_of[layer->weight_row];
     layer->weight_type = work->type_of[layer->weight];
     layer->weight_bits = work->bits[layer->weight_type];
@@ -402,7 +403,8 @@ static int make_layer_decision(struct by_decisions *d, size_t index, struct by_d
                    : by_decide_type(d, "float", 32, types[1], err);
     }
     const bool weight = row->weight && layer->weight != BY_NONE;
-    if (row->from && !by_glob(row->from, d->work->types[layer->weight_type]))
+    if (row->from &&
+        (layer->weight_type == BY_NONE || !by_glob(row->from, d->work->types[layer->weight_type])))
         return 0;
     if (weight ? !reads_alone(d, layer->weight, layer->node) : row->kind == BY_DECIDE_WEIGHT)
         return 0;

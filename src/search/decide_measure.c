@@ -362,6 +362,14 @@ static void read_floor(struct by_decisions *d, const struct by_judgement *each)
         }
 }
 
+double by_decisions_ceiling(const struct by_decisions *d)
+{
+    double least = INFINITY;
+    for (size_t k = 0; k < d->output_count; k++)
+        least = fmin(least, by_decibels(d->signal[k], d->floor[k]));
+    return least;
+}
+
 static int measure_none(struct by_decisions *d, const bool *on, struct baryon_error *err)
 {
     struct measuring measuring = {.on = on};
@@ -550,6 +558,10 @@ static int measure_sources(struct by_decisions *d, struct group *groups, struct 
     }
     memset(work->all, true, d->source_count);
     int status = measure_none(d, none, err);
+    if (status < 0 || by_decisions_ceiling(d) < work->options.least) {
+        by_free(none);
+        return status;
+    }
     if (status == 0)
         status = by_decide_noise_open(d, sets_of(d) + AROUNDS * AROUND + 2 * SPLITS, err);
     if (status == 0)
@@ -593,10 +605,11 @@ int by_decisions_measure(struct by_decisions *d, struct baryon_error *err)
     int status = groups ? open_switches(d, err) : -1;
     if (status == 0)
         status = measure_sources(d, groups, err);
-    if (status == 0)
+    const bool measured = d->work->noise.groups > 0;
+    if (status == 0 && measured)
         status = sharpen(d, err);
     by_free(groups);
-    return status < 0 ? -1 : find_gains(d, err);
+    return status < 0 || !measured ? status : find_gains(d, err);
 }
 
 /* --- In place --- */

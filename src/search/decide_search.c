@@ -29,6 +29,7 @@ struct searching {
     size_t arounds;          /* times that sources may still be measured in place */
     double begin;            /* dB */
     bool adds;               /* the first set gained about what was predicted */
+    bool dear;               /* what was chosen last costs too much to be verified */
 };
 
 static bool same(const struct by_decisions *d, const bool *one, const bool *other)
@@ -37,11 +38,6 @@ static bool same(const struct by_decisions *d, const bool *one, const bool *othe
 }
 
 /* --- Verifying --- */
-
-void by_decisions_forget(struct by_decisions *d)
-{
-    d->work->verified = NULL;
-}
 
 static const struct by_decide_verified *recall(const struct by_decisions *d, const bool *on)
 {
@@ -204,7 +200,8 @@ static int go_below(struct searching *searching, double sqnr, double most, const
     struct by_prediction predicted = {0};
     if (status == 0 && isfinite(most))
         by_decisions_predict(d, next, &predicted);
-    *stuck = status == 0 && (same(d, next, on) || predicted.cost >= most);
+    searching->dear = isfinite(most) && predicted.cost >= most;
+    *stuck = status == 0 && (same(d, next, on) || searching->dear);
     if (status == 0 && !*stuck) {
         memcpy(on, next, d->decision_count);
         status = verify_step(searching, what, on, verified, err);
@@ -339,7 +336,7 @@ static int verify_apart(struct searching *searching, double sqnr, const char *wh
                             : INFINITY;
     if (go_below(searching, sqnr, most, what, on, &verified, stuck, err) < 0)
         return -1;
-    *meets = !*stuck && suffices(&verified);
+    *meets = *stuck ? searching->dear : suffices(&verified);
     return 0;
 }
 

@@ -7,6 +7,9 @@
 #define LEAST_NOISE 1e-2 /* of what sources have one by one: no more is known to cancel */
 #define USUAL_BITS  16   /* of a wider type */
 #define BY_MOVES    16   /* groups that one change touches */
+#define WORST                                                                                      \
+    4.0 /* power of noise whose sum stands for the worst output: with the minimum a                \
+           change of any other output gains nothing */
 
 /* A change of one place, that was not made yet. */
 struct change {
@@ -138,12 +141,16 @@ static double joint_noise(const struct by_decide_noise *noise, const struct by_d
 static double predicted_sqnr(const struct by_decisions *d, const struct by_decide_sums *sums)
 {
     const struct by_decide_noise *noise = &d->work->noise;
-    double sqnr = 0;
+    double sqnr = 0, powers = 0;
     for (size_t k = 0; k < noise->outputs; k++) {
         const double real =
             d->work->apart ? fmax(sums->left[k] + sums->other[k], 0) : joint_noise(noise, sums, k);
-        sqnr += by_decibels(d->signal[k], d->scale[k] * (d->floor[k] + real));
+        const double own = by_decibels(d->signal[k], d->scale[k] * (d->floor[k] + real));
+        sqnr += own;
+        powers += exp10(-own / 10 * WORST);
     }
+    if (d->work->options.worst && powers > 0)
+        return -10 * log10(powers) / WORST;
     return noise->outputs ? sqnr / (double)noise->outputs : 0;
 }
 
@@ -191,10 +198,11 @@ static void cost_layer(const struct change *change, const struct by_decide_layer
     for (size_t i = 0; i < layer->input_count; i++) {
         const size_t type = around != BY_NONE ? work->activation_type[around]
                                               : input_type(change, own, layer->first + i);
-        cost = fmax(cost, work->costs[type * work->type_count + weight]);
-        wide = wide || work->wides[type * work->type_count + weight];
+        const size_t pair = type * work->type_count + (weight == BY_NONE ? type : weight);
+        cost = fmax(cost, work->costs[pair]);
+        wide = wide || work->wides[pair];
     }
-    const double bytes = (double)layer->elements * work->bits[weight] / 8;
+    const double bytes = weight == BY_NONE ? 0 : (double)layer->elements * work->bits[weight] / 8;
     sum->cost += sign * (cost * layer->macs + bytes * d->ladder->byte_cost);
     sum->wide += wide ? sign * layer->macs : 0;
     sum->macs += sign * layer->macs;

@@ -120,6 +120,9 @@ struct by_decide_options {
                          there are sources, neighbours are measured together and the worst are split */
     double work;      /* multiply-adds; with so many at most there are runs for all sources alone on
                          four samples, whatever `runs` is */
+    bool worst;       /* SQNR is that of the worst output, not the mean of all */
+    double least;     /* dB of the worst output that a goal asks for: where passes alone miss it,
+                         sources are not measured; 0: they are */
     bool activations; /* no other sources, and no layers: for by_decisions_ranges() */
     size_t parts;     /* sessions that share the sources among them; 0: as many as pay */
     const struct by_map *names; /* tensors that rules may speak of: those of the user's model; NULL:
@@ -137,6 +140,8 @@ int by_decisions_open(struct by_decisions *d, struct by_quantization *q,
 void by_decisions_close(struct by_decisions *d);
 /* The noise of every source alone, and of all together. */
 int by_decisions_measure(struct by_decisions *d, struct baryon_error *err);
+/* After it: dB of the worst output if nothing is rounded, as far as passes leave. */
+double by_decisions_ceiling(const struct by_decisions *d);
 /* The same in place: of the decisions in `on`, what removing each source's noise gains then. Where
  * errors do not add this is the better model for what is chosen next. */
 int by_decisions_measure_around(struct by_decisions *d, const bool *on, struct baryon_error *err);
@@ -181,7 +186,7 @@ bool by_decisions_has_range(const struct by_decisions *d, size_t source, size_t 
 /* --- Choosing --- */
 
 struct by_prediction {
-    double sqnr;       /* mean over the outputs, dB */
+    double sqnr;       /* mean over the outputs or, smoothly, of the worst, dB */
     double cost;       /* of the whole model, in the ladder's units */
     double wide_share; /* of multiply-adds */
     double bytes;      /* of weights */
@@ -245,8 +250,6 @@ struct by_search_options {
                 const struct by_search_step *step, struct baryon_error *err);
 };
 
-/* What was verified, as another measure verifies from now on. */
-void by_decisions_forget(struct by_decisions *d);
 /* After by_decisions_measure(). on: where to begin, and the best that was met: the cheapest that
  * meets the goal, else the one with the greatest SQNR under the limits. */
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,

@@ -44,7 +44,7 @@ struct by_decide_layer {
     size_t first, input_count; /* sources in work->inputs */
     double macs;
     bool stays_float;   /* whatever is chosen */
-    size_t weight_type; /* as the plan has it */
+    size_t weight_type; /* as the plan has it; BY_NONE: it multiplies what it reads */
     double weight_bits;
 };
 

@@ -1,6 +1,7 @@
 /* Gives the weights of layers a narrower type, where what meets the goals has room for that. */
 #include "search/auto_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* dB that the best point has above what is asked for: its noise may double. */
@@ -8,6 +9,8 @@
 /* Margin of narrower weights, in standard errors. They save bytes alone, and goals are met
  * without them, so they have to meet the goals on nearly all other samples. */
 #define ERRORS 2.0
+/* How many times as much of the noise as of the bytes the noisiest layers have, about. */
+#define NOISIER 4
 
 static const char *const operators[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
 
@@ -61,11 +64,26 @@ static int widen(struct by_auto_work *work, size_t place, const char *rest,
     struct by_auto_layers *layers = NULL;
     work->ladder.decisions.alternatives = work->ladder.back;
     work->ladder.decisions.alternative_count = work->ladder.back_count;
-    int status = by_auto_layers_open(&layers, work, place, rest, NULL, true, err);
+    const struct by_auto_layers_of of = {.place = place, .rest = rest, .bytes = true};
+    int status = by_auto_layers_open(&layers, work, &of, err);
     if (status == 0 && !by_auto_is_over(work))
         status = by_auto_layers_search(layers, err);
     by_auto_layers_close(layers);
     return status;
+}
+
+/* Layers that go back have a part of the bytes that all of them save, if the model is to stay
+ * smaller, and have to have had all the noise that is too much. The layers with the most noise for
+ * their bytes have it several times. */
+static bool may_suffice(const struct by_auto_work *work, const struct by_auto_point *wide,
+                        const struct by_auto_point *narrow)
+{
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
+    const double saved = (double)wide->bytes - (double)narrow->bytes;
+    const double back = by_auto_smaller_bytes(wide) - (double)narrow->bytes;
+    if (!wide->allowed || !goal || !(back > 0))
+        return true;
+    return exp10((narrow->sqnr - goal->bound) / 10) >= pow(1 - back / saved, NOISIER);
 }
 
 /* It would be smaller, and only the goals are in the way. */
@@ -74,7 +92,8 @@ static bool may_widen(const struct by_auto_work *work, size_t before, size_t pla
     const struct by_auto_point *wide = &work->out->points.at[before];
     const struct by_auto_point *narrow = &work->out->points.at[place];
     return !narrow->why && !(narrow->sure && narrow->allowed) && !by_auto_is_over(work) &&
-           (wide->allowed ? by_auto_is_smaller(narrow, wide) : narrow->bytes < wide->bytes);
+           (wide->allowed ? by_auto_is_smaller(narrow, wide) : narrow->bytes < wide->bytes) &&
+           may_suffice(work, wide, narrow);
 }
 
 int by_auto_down(struct by_auto_work *work, struct baryon_error *err)

@@ -20,7 +20,7 @@
 #define RUNS_MOST       600
 #define RUNS_WORK       1e11 /* multiply-adds, some seconds: more runs of small models */
 #define CHECKED         12   /* sources that are run alone again, to tell how good their order is */
-#define CHECKED_SAMPLES 4
+#define CHECKED_SAMPLES 2
 static const size_t verifications[] = {
     [BY_EFFORT_QUICK] = 4, [BY_EFFORT_NORMAL] = 8, [BY_EFFORT_THOROUGH] = 24};
 
@@ -38,8 +38,8 @@ struct by_auto_layers {
     struct by_judge *judge;
     struct by_decisions decisions;
     bool *on;
-    bool doubts; /* candidates are measured on the samples that calibrate, too */
-    bool idle;   /* nothing is to be gained */
+    bool gives_up; /* before anything is measured */
+    bool idle;     /* nothing is to be gained */
 };
 
 /* --- Opening --- */
@@ -104,7 +104,10 @@ static int open_decisions(struct by_auto_layers *layers, struct by_auto_point *p
 {
     const bool sure = point->sure && point->allowed;
     struct by_auto_work *work = layers->work;
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
     const struct by_decide_options options = {.runs = runs_of(work),
+                                              .worst = true,
+                                              .least = goal && layers->gives_up ? goal->bound : 0,
                                               .work = RUNS_WORK,
                                               .names = &layers->user->graph->values,
                                               .progress = go_on,
@@ -188,10 +191,10 @@ static int open_candidate(struct by_auto_layers *layers, const struct by_auto_po
     return open_pinned(layers, by_name, point->pins_by_name, err);
 }
 
-int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, size_t place,
-                        const char *rest, const char *by_name, bool bytes, struct baryon_error *err)
+int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work,
+                        const struct by_auto_layers_of *of, struct baryon_error *err)
 {
-    struct by_auto_point *point = &work->out->points.at[place];
+    struct by_auto_point *point = &work->out->points.at[of->place];
     struct by_auto_layers *layers = by_alloc_zero(1, sizeof *layers, err);
     if (!layers)
         return -1;
@@ -199,14 +202,14 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
         .work = work,
         .name = point->name,
         .ladder = work->ladder.decisions,
-        .narrows = bytes,
-        .doubts = point->doubted,
+        .narrows = of->bytes,
+        .gives_up = of->gives_up,
     };
     by_str_init(&layers->rest);
     *out = layers;
     int status = by_frame_copy(&work->out->frame, &layers->user, err);
     if (status == 0)
-        status = open_candidate(layers, point, rest, by_name, err);
+        status = open_candidate(layers, point, of->rest, of->name, err);
     if (status == 0 && layers->narrows && layers->ladder.byte_cost == 0)
         layers->ladder.byte_cost = cost_of_bytes(layers, point);
     if (status == 0)
@@ -214,6 +217,12 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
     if (status == 0)
         status = open_decisions(layers, point, err);
     return status;
+}
+
+bool by_auto_layers_are_in_vain(const struct by_auto_layers *layers)
+{
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&layers->work->out->goals);
+    return goal && by_decisions_ceiling(&layers->decisions) < goal->bound;
 }
 
 void by_auto_layers_close(struct by_auto_layers *layers)
@@ -276,7 +285,7 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
         return -1;
     bool doubted;
     int status = by_auto_measure_values(work, model, &measured, err);
-    if (status == 0 && layers->doubts && !*measured.why)
+    if (status == 0 && !*measured.why)
         status = by_auto_measure_again(work, model, &measured, &doubted, err);
     by_model_free(model);
     if (status < 0)
@@ -401,12 +410,6 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
         const struct by_auto_point *point = &layers->work->out->points.at[place];
         if (point->sure || !met || !goal || by_auto_is_over_time(layers->work))
             return 0;
-        if (point->doubted && !layers->doubts) {
-            layers->doubts = true;
-            by_decisions_forget(&layers->decisions);
-            memset(layers->on, 0, layers->decisions.decision_count);
-            continue;
-        }
         const double margin = point->margins[goal - layers->work->out->goals.at];
         const double lacks = goal->bound + margin - point->sqnr;
         if (!(lacks > 0))

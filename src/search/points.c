@@ -15,9 +15,14 @@
 #define SAME_COST 1e-9
 #define SMALLER   0.1
 
+double by_auto_smaller_bytes(const struct by_auto_point *than)
+{
+    return (1 - SMALLER) * (double)than->bytes;
+}
+
 bool by_auto_is_smaller(const struct by_auto_point *one, const struct by_auto_point *other)
 {
-    return (double)one->bytes < (1 - SMALLER) * (double)other->bytes;
+    return (double)one->bytes < by_auto_smaller_bytes(other);
 }
 
 bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point *one,
@@ -39,8 +44,11 @@ bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point 
         return by_auto_is_smaller(one, other) ||
                (!by_auto_is_smaller(other, one) && one->sqnr > other->sqnr);
     }
-    const double lacks = by_auto_goals_lack(&search->goals, one->choose, one->margins);
-    const double lacked = by_auto_goals_lack(&search->goals, other->choose, other->margins);
+    /* Single samples often decide the margin of what misses. */
+    const bool met = one->met;
+    const double lacks = by_auto_goals_lack(&search->goals, one->choose, met ? one->margins : NULL),
+                 lacked =
+                     by_auto_goals_lack(&search->goals, other->choose, met ? other->margins : NULL);
     return lacks != lacked ? lacks < lacked : one->sqnr > other->sqnr;
 }
 

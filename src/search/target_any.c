@@ -62,11 +62,12 @@ static const struct by_alternative back[] = {
     {.name = "int8 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int8", .from = "int4"},
 };
 
+/* Of two activations that are multiplied both have the type of the wider one. */
 static const struct by_mac_cost costs[] = {
-    {"?int8", "int8", 1, false}, {"int8", "int8", 1, false}, {"*int16", "int8", 2, true},
-    {"?int8", "int4", 1, false}, {"int8", "int4", 1, false}, {"*int16", "int4", 2, true},
-    {"*int*", "int16", 2, true}, {"float*", "*", 8, true},   {"*", "float*", 8, true},
-    {"bf16", "*", 4, true},      {"*", "bf16", 4, true},     {"*", "*", 8, true},
+    {"*int8", "*int8", 1, false}, {"*int16", "int8", 2, true},  {"*int8", "int4", 1, false},
+    {"*int16", "int4", 2, true},  {"*int*", "*int16", 2, true}, {"float*", "*", 8, true},
+    {"*", "float*", 8, true},     {"bf16", "*", 4, true},       {"*", "bf16", 4, true},
+    {"*", "*", 8, true},
 };
 
 const struct by_ladder by_ladder_any = {

@@ -21,12 +21,12 @@ static const struct by_alternative alternatives[] = {
     {.name = "float layer", .kind = BY_DECIDE_FLOAT},
 };
 
-/* Integer kernels with VNNI are about four times as fast as float ones. */
+/* Integer kernels with VNNI are about four times as fast as float ones. Activations that are
+ * multiplied are both uint8, which VNNI cannot multiply: a 512x512 product takes 2.9 ms with int8,
+ * 7.0 without, 10.6 in float. */
 static const struct by_mac_cost costs[] = {
-    {"uint8", "int8", 1, false},
-    {"int8", "int8", 1, false},
-    {"float*", "*", 4, true},
-    {"*", "*", 4, true},
+    {"uint8", "int8", 1, false}, {"int8", "int8", 1, false}, {"uint8", "uint8", 2.5, false},
+    {"float*", "*", 4, true},    {"*", "*", 4, true},
 };
 
 const struct by_ladder by_ladder_cpu = {

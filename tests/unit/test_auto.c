@@ -66,6 +66,32 @@ static void values_are_judged(void **state)
     by_arena_release(&arena);
 }
 
+static const struct by_mac_cost *cost_of(const struct by_ladder *ladder, const char *one,
+                                         const char *other)
+{
+    for (size_t i = 0; i < ladder->decisions.mac_count; i++)
+        if (by_glob(ladder->decisions.macs[i].activation, one) &&
+            by_glob(ladder->decisions.macs[i].weight, other))
+            return &ladder->decisions.macs[i];
+    return NULL;
+}
+
+/* A product of two activations is no float one because neither is a weight. */
+static void products_of_activations_are_integers(void **state)
+{
+    static const char *const rows[][2] = {{"any", "uint8"}, {"any", "int8"}, {"cpu", "uint8"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct by_ladder *ladder = by_ladder_find(rows[i][0], NULL);
+        const struct by_mac_cost *cost = cost_of(ladder, rows[i][1], rows[i][1]);
+        assert_false(cost->wide);
+        assert_true(cost->cost < cost_of(ladder, "float", "float")->cost);
+    }
+    const struct by_ladder *any = by_ladder_find("any", NULL);
+    assert_true(cost_of(any, "uint16", "uint16")->cost == cost_of(any, "int16", "int8")->cost);
+    assert_true(cost_of(any, "int16", "int16")->wide);
+}
+
 /* Rungs of a ladder stand in order of cost, and a solved one names the rung that it solves. */
 static void ladders_are_in_order(void **state)
 {
@@ -92,6 +118,7 @@ int main(void)
         cmocka_unit_test(parts_share_no_sample),
         cmocka_unit_test(few_samples_are_shared),
         cmocka_unit_test(values_are_judged),
+        cmocka_unit_test(products_of_activations_are_integers),
         cmocka_unit_test(ladders_are_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
