@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEND_DEFAULT (1u << 20)
+#define LEND_DEFAULT (64u << 10)
 #define LEND_LEAST                                                                                 \
     1024u /* ONNX Runtime reads small ones to infer shapes: they have to be there                  \
            */

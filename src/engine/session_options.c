@@ -148,6 +148,11 @@ static int set_compute(const struct by_ort *ort, OrtSessionOptions *built,
         by_ort_status(ort, ort->api->AddSessionConfigEntry(built, "session.disable_quant_qdq", "1"),
                       "keep the Q/DQ pairs", err))
         return -1;
+    if (options->few_runs &&
+        by_ort_status(ort,
+                      ort->api->AddSessionConfigEntry(built, "session.disable_prepacking", "1"),
+                      "leave weights as they lie", err))
+        return -1;
     if (!options->deterministic)
         return 0;
     return by_ort_status(ort, ort->api->SetDeterministicCompute(built, true),

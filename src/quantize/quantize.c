@@ -232,7 +232,7 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
     const int status = by_equalize(q, &changed, err);
     by_trial_end(q->trial, changed || status < 0);
     q->trial = NULL;
-    by_trial_forget(q);
+    by_trial_rest(q);
     if (status < 0)
         return -1;
     if (changed) {

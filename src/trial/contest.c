@@ -97,10 +97,26 @@ static int prepare_contest(struct contest *contest, struct baryon_error *err)
 static int enter(struct contest *contest, struct baryon_error *err)
 {
     struct by_trial *trial = contest->trial;
+    for (size_t i = 0; i < contest->count; i++)
+        contest->entries[i]->ahead = false;
     for (size_t i = 0; i < trial->entry_count; i++)
-        if (!takes_part(contest, &trial->entries[i]))
+        if (!takes_part(contest, &trial->entries[i]) && !trial->entries[i].ahead)
             by_trial_leave_session(trial, &trial->entries[i]);
     return prepare_contest(contest, err);
+}
+
+int by_trial_ahead(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
+                   struct baryon_error *err)
+{
+    struct contest contest = {.trial = trial, .count = count};
+    for (size_t i = 0; i < count; i++)
+        if (!(contest.entries[i] = find_entry(trial, &candidates[i], err)))
+            return -1;
+    if (contest.entries[0]->judged)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        contest.entries[i]->ahead = true;
+    return prepare_contest(&contest, err);
 }
 
 /* --- Judging --- */

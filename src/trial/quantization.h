@@ -102,6 +102,7 @@ struct by_quantization {
     struct by_trial *trial;     /* of choices, which equalization goes on with; or NULL */
     struct by_judge *judge;     /* of the last trial, with what the float model gave; or NULL */
     size_t judge_referenced;    /* for so many of its samples */
+    uint64_t judge_weights;     /* bytes of the float model, where it is open for the others */
     struct by_recall *recall;   /* what those samples said of candidates; or NULL */
     struct by_stats *begun;     /* of the first samples, as equalization left it; or NULL */
     bool begun_by_channel;      /* what is observed then has channels, too */

@@ -15,6 +15,8 @@
 #define ASIDE_MOST  BY_TRIAL_ASIDE
 #define JUDGED      ((uint64_t)64 << 20)
 #define KEPT        ((uint64_t)64 << 20)
+/* Weights of a float model that stays open during calibration. */
+#define RESTING ((uint64_t)16 << 20)
 
 /* --- Progress --- */
 
@@ -371,7 +373,7 @@ static void remember(struct by_trial *trial)
     }
 }
 
-/* After calibration other samples judge. */
+/* What judges after calibration shares the statistics of all samples, or reads others. */
 static void keep_judge(struct by_trial *trial)
 {
     struct by_quantization *q = trial->q;
@@ -384,6 +386,8 @@ static void keep_judge(struct by_trial *trial)
     remember(trial);
     q->judge = trial->judge;
     q->judge_referenced = trial->referenced;
+    q->judge_weights =
+        trial->referenced < by_judge_count(trial->judge) ? by_frame_payload(&trial->frame) : 0;
     q->recall = trial->recall;
 }
 
@@ -393,6 +397,12 @@ void by_trial_forget(struct by_quantization *q)
     by_recall_close(q->recall);
     q->judge = NULL;
     q->recall = NULL;
+}
+
+void by_trial_rest(struct by_quantization *q)
+{
+    if (q->judge && q->judge_weights > RESTING)
+        by_trial_forget(q);
 }
 
 void by_trial_close(struct by_trial *trial)

@@ -38,6 +38,8 @@ struct by_stats *by_trial_seen(const struct by_trial *trial);
 /* Before calibration its samples, and what the float model gave for them, stay for the next one. */
 void by_trial_close(struct by_trial *trial);
 void by_trial_forget(struct by_quantization *q);
+/* Calibration follows: what takes much memory meanwhile is forgotten. */
+void by_trial_rest(struct by_quantization *q);
 /* Closes it when nothing changes the model or config any more before calibration. changed: the
  * trial's choices did. Else calibration goes on after the samples that were observed. */
 void by_trial_end(struct by_trial *trial, bool changed);
@@ -49,6 +51,11 @@ int by_trial_want_channels(struct by_quant_plan *plan, struct by_calibrate_optio
  * Runtime refuses loses. The result does not depend on threads. */
 int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
                      struct by_trial_score *scores, struct baryon_error *err);
+/* Prepares candidates side by side that would be prepared one after the other: the first one's
+ * contest comes first, and the others' most likely follow. Nothing is done where the first one was
+ * judged already. */
+int by_trial_ahead(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
+                   struct baryon_error *err);
 /* What a contest is held for: whether the rule prefers one of its candidates to another. */
 struct by_trial_question {
     enum by_verdict_rule rule;

@@ -46,6 +46,7 @@ struct by_trial_entry {
     struct by_hash128 model;         /* with the table */
     size_t recalled;                 /* judgements that an earlier trial made of that model */
     bool wakes;                      /* they do not suffice */
+    bool ahead;                      /* prepared before its contest */
     struct by_judgement *judgements; /* by sample */
     size_t judged;                   /* of them */
     double sqnr;                     /* over those */

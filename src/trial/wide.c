@@ -113,7 +113,8 @@ int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_
         return 0;
     ends[0] = candidates[0];
     ends[1] = candidates[count - 1];
-    if (by_trial_contest(trial, ends, 1, scores, err) < 0)
+    if (by_trial_ahead(trial, ends, 2, err) < 0 ||
+        by_trial_contest(trial, ends, 1, scores, err) < 0)
         return -1;
     if (is_good(&scores[0]))
         return 0;

@@ -365,6 +365,37 @@ static void test_idle_sessions_make_room(void **state)
     close_quantization();
 }
 
+/* The second one waits for its contest, and is judged as it would be without. */
+static void test_candidates_are_prepared_ahead(void **state)
+{
+    (void)state;
+    struct by_trial *trial;
+    struct by_trial_score score;
+    double alone;
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 1000),
+                                              candidate_of(BY_CLE_EXACT, false, 1000),
+                                              candidate_of(BY_CLE_REPLACE, false, 1000)};
+    contest_without_biases(&candidates[1], 1, 1, &alone);
+    set_options(SAMPLES);
+    recipe.activation.elem = recipe.weight.elem = BY_ELEM_INT16;
+    recipe.domain = BY_Q_MICROSOFT;
+    open_quantization(model_without_biases());
+    assert_ok(by_trial_open(&trial, &q, 3, &err));
+    assert_ok(by_trial_ahead(trial, candidates, 2, &err));
+    assert_int_equal(open_sessions(trial), 2);
+    assert_ok(by_trial_contest(trial, candidates, 1, &score, &err));
+    assert_int_equal(open_sessions(trial), 2);
+    assert_ok(by_trial_contest(trial, &candidates[1], 1, &score, &err));
+    assert_true(by_judge_sqnr(score.each, BY_TRIAL_FEWEST) == alone);
+    const struct by_candidate more[] = {candidates[0], candidates[2]};
+    const size_t entries = trial->entry_count, open = open_sessions(trial);
+    assert_ok(by_trial_ahead(trial, more, 2, &err)); /* the first one is judged */
+    assert_int_equal(trial->entry_count, entries + 1);
+    assert_int_equal(open_sessions(trial), open);
+    by_trial_close(trial);
+    close_quantization();
+}
+
 /* A later contest runs nothing that an earlier one ran. */
 static void test_known_candidates_are_not_run_again(void **state)
 {
@@ -441,7 +472,13 @@ static void test_samples_wait_for_the_next_trial(void **state)
     assert_int_equal(source.read, read);
     assert_true(sqnr[0] == sqnr[1]);
     by_trial_close(trial);
-    by_trial_forget(&q);
+    by_trial_rest(&q);
+    assert_non_null(q.judge);
+    q.judge_weights = 16u << 20;
+    by_trial_rest(&q);
+    assert_non_null(q.judge);
+    q.judge_weights++;
+    by_trial_rest(&q);
     assert_null(q.judge);
     contest_equalization(&trial, scores);
     assert_true(source.read > read);
@@ -691,6 +728,7 @@ int main(void)
         cmocka_unit_test(test_headroom_is_an_edit_of_config),
         cmocka_unit_test(test_known_candidates_are_not_run_again),
         cmocka_unit_test(test_sessions_are_shared),
+        cmocka_unit_test(test_candidates_are_prepared_ahead),
         cmocka_unit_test(test_idle_sessions_make_room),
         cmocka_unit_test(test_contests_end_when_questions_are_answered),
         cmocka_unit_test(test_samples_wait_for_the_next_trial),
