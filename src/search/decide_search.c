@@ -396,6 +396,27 @@ static int rescue(struct searching *searching, bool *on, struct baryon_error *er
     return search_apart(searching, on, err);
 }
 
+/* Where errors of the worst output cancel, every single change makes it worse, and choosing by it
+ * ends before the goal: the mean of all outputs leads on. */
+static int choose_measure(struct searching *searching, double goal, const bool *on,
+                          struct baryon_error *err)
+{
+    struct by_decisions *d = searching->d;
+    struct by_choice_goal limits = searching->options->limits;
+    bool reached = true;
+    if (!d->work->options.worst || d->output_count < 2 || !isfinite(goal))
+        return 0;
+    bool *next = by_alloc_zero(d->decision_count + 1, sizeof *next, err);
+    if (!next)
+        return -1;
+    limits.sqnr = goal;
+    memcpy(next, on, d->decision_count);
+    const int status = by_decisions_choose(d, &limits, next, &reached, err);
+    d->work->options.worst = reached;
+    by_free(next);
+    return status;
+}
+
 static int search(struct searching *searching, bool *on, struct baryon_error *err)
 {
     struct by_verified verified;
@@ -404,6 +425,8 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
     if (verified.meets && !searching->options->narrows)
         return 0;
     const double goal = searching->options->limits.sqnr;
+    if (choose_measure(searching, goal, on, err) < 0)
+        return -1;
     if (!(verified.sqnr >= goal) || memchr(on, true, searching->d->decision_count))
         verified.asks = 0; /* the error of what misses by far says little of what meets */
     if (isnan(goal))

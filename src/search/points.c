@@ -44,11 +44,8 @@ bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point 
         return by_auto_is_smaller(one, other) ||
                (!by_auto_is_smaller(other, one) && one->sqnr > other->sqnr);
     }
-    /* Single samples often decide the margin of what misses. */
-    const bool met = one->met;
-    const double lacks = by_auto_goals_lack(&search->goals, one->choose, met ? one->margins : NULL),
-                 lacked =
-                     by_auto_goals_lack(&search->goals, other->choose, met ? other->margins : NULL);
+    const double lacks = by_auto_goals_lack(&search->goals, one->choose, one->margins);
+    const double lacked = by_auto_goals_lack(&search->goals, other->choose, other->margins);
     return lacks != lacked ? lacks < lacked : one->sqnr > other->sqnr;
 }
 

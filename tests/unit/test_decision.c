@@ -331,6 +331,23 @@ static void test_small_models_have_more_runs(void **state)
     close_decisions();
 }
 
+/* A goal above what passes leave is none that sources are measured for. */
+static void test_hopeless_models_are_not_measured(void **state)
+{
+    (void)state;
+    const struct by_decide_options hopeless = {.worst = true, .least = INFINITY},
+                                   hopeful = {.worst = true, .least = 1};
+    open_decisions(1, &widens, &hopeless);
+    assert_ok(by_decisions_measure(&d, &err));
+    const size_t runs = d.runs;
+    assert_true(by_decisions_ceiling(&d) < INFINITY);
+    close_decisions();
+    open_decisions(1, &widens, &hopeful);
+    assert_ok(by_decisions_measure(&d, &err));
+    assert_true(by_decisions_ceiling(&d) >= 1 && d.runs > 4 * runs);
+    close_decisions();
+}
+
 static void test_can_be_stopped(void **state)
 {
     (void)state;
@@ -757,6 +774,7 @@ int main(void)
         cmocka_unit_test(test_few_runs),
         cmocka_unit_test(test_order_is_that_of_single_runs),
         cmocka_unit_test(test_small_models_have_more_runs),
+        cmocka_unit_test(test_hopeless_models_are_not_measured),
         cmocka_unit_test(test_can_be_stopped),
         cmocka_unit_test(test_least_cost_is_chosen),
         cmocka_unit_test(test_margins_of_choices),
