@@ -98,6 +98,31 @@ static void int4_uses_the_lowest_level(void **state)
     by_llm_coded_close(&coded);
 }
 
+/* The level that has no partner goes to the side of the greatest magnitude. */
+static void scales_turn_the_lowest_level_up(void **state)
+{
+    static const char *const names[] = {"int4_wo_32", "int3_wo_64", "int8_wo_32"};
+    float values[64] = {0};
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        for (int turn = -1; turn <= 1; turn += 2) {
+            struct by_llm_tensor tensor;
+            struct by_llm_coded coded;
+            struct baryon_error err = {0};
+            init(&tensor, names[n], 64);
+            const int low = (int)tensor.spec->dtype->low, bits = (int)tensor.spec->dtype->bits;
+            for (int i = 0; i < 64; i++)
+                values[i] = (float)(turn * (i % -low));
+            values[0] = (float)(turn * -low);
+            tensor.search = BY_LLM_SEARCH_MSE;
+            assert_int_equal(by_llm_coded_open(&coded, &tensor, 1, &err), 0);
+            assert_int_equal(quantize(&tensor, values, 1, &coded), 0);
+            assert_true((coded.scales[0] < 0) == (turn > 0 && bits <= 4));
+            assert_true(bits > 4 || coded.sums.error == 0);
+            by_llm_coded_close(&coded);
+        }
+}
+
 static void zero_point_is_within_the_levels(void **state)
 {
     struct by_llm_tensor tensor;
@@ -624,6 +649,7 @@ int main(void)
         cmocka_unit_test(unknown_scheme_names_the_nearest),
         cmocka_unit_test(bits_count_scales_and_zero_points),
         cmocka_unit_test(int4_uses_the_lowest_level),
+        cmocka_unit_test(scales_turn_the_lowest_level_up),
         cmocka_unit_test(zero_point_is_within_the_levels),
         cmocka_unit_test(powers_follow_their_rule),
         cmocka_unit_test(group_sizes_that_fit_are_named),

@@ -123,22 +123,10 @@ static int find_limit(struct by_bits_search *s, uint64_t *limit, struct baryon_e
 }
 
 /* What is probed is of about the size that is going to be chosen. */
-static void choose_probe_type(struct by_bits_search *s, uint64_t limit)
+static uint64_t size_to_probe(const struct by_bits_search *s, uint64_t limit)
 {
-    const double four = (double)s->result->weights / 2;
-    const double aim = s->options->kl >= 0 && (double)limit > four ? four : (double)limit;
-    double best = INFINITY;
-    s->probe_type = 0;
-    for (size_t t = 0; t < s->type_count; t++) {
-        const uint64_t bytes = by_bits_bytes_of_type(s, t);
-        if (bytes == UINT64_MAX)
-            continue;
-        const double gap = fabs((double)bytes - aim);
-        if (gap < best) {
-            best = gap;
-            s->probe_type = t;
-        }
-    }
+    const uint64_t four = s->result->weights / 2;
+    return s->options->kl >= 0 && limit > four ? four : limit;
 }
 
 /* --- The model --- */
@@ -396,7 +384,8 @@ static int run_search(struct by_bits_search *s, struct baryon_error *err)
     if (by_pool_open(&s->pool, s->quantize.threads, err) || open_float(s, err) ||
         find_limit(s, &limit, err))
         return -1;
-    choose_probe_type(s, limit);
+    s->probe_size = size_to_probe(s, limit);
+    s->probe_type = SIZE_MAX;
     if (open_moments(s, err) || by_bits_look(s, err))
         return -1;
     return by_bits_predict(s, err) ||

@@ -67,9 +67,10 @@ struct by_bits_search {
     /* [units][types]: bytes, UINT64_MAX: not possible; predicted divergence */
     uint64_t *unit_bytes;
     double *unit_kl;
-    uint64_t rest; /* bytes of what is no linear */
-    size_t probe_type;
-    float **rounded; /* [linears]: values in that type, of the layer that is looked at; NULL */
+    uint64_t rest;       /* bytes of what is no linear */
+    uint64_t probe_size; /* of linears, about */
+    size_t probe_type;   /* SIZE_MAX: not known yet */
+    float **rounded;     /* [linears]: values in that type, of the layer that is looked at; NULL */
     struct by_bits_probe *probe;
     struct by_journal *journal; /* of layers that were looked at; NULL: not open */
     double *record;             /* room for two */
@@ -96,6 +97,9 @@ int by_bits_record_open(struct by_bits_search *s, struct baryon_error *err);
 int by_bits_record_layer(struct by_bits_search *s, size_t layer, struct baryon_error *err);
 void by_bits_record_close(struct by_bits_search *s);
 int by_bits_record_remove(const struct by_bits_search *s, struct baryon_error *err);
+/* The type that layers are probed in: of those within the size the one of least error, by what the
+ * first linear loses; where there is none, the nearest in size. */
+size_t by_bits_probe_type(struct by_bits_search *s);
 /* Layers are probed in their order, each when it was looked at. */
 int by_bits_probe_open(struct by_bits_search *s, struct baryon_error *err);
 bool by_bits_probe_wants(const struct by_bits_search *s, size_t layer);

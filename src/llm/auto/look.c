@@ -53,7 +53,7 @@ static int keep_rounded(struct by_bits_search *s, struct by_llm_group *group,
     if (by_llm_group_form(group, s->pool, err))
         return -1;
     for (size_t i = 0; i < own->count; i++) {
-        const struct by_llm_item *items = s->types[s->probe_type].plan.items;
+        const struct by_llm_item *items = s->types[by_bits_probe_type(s)].plan.items;
         const size_t linear = s->linear_of[own->places[i].item - items];
         if (linear == SIZE_MAX || !by_bits_probe_wants(s, s->linears[linear].layer))
             continue;
@@ -67,7 +67,7 @@ static int keep_rounded(struct by_bits_search *s, struct by_llm_group *group,
 
 /* The first type chooses shrinkage and damping for all. */
 static int look_at_type(struct by_bits_search *s, const struct by_llm_sharing *sharing,
-                        const struct by_llm_inputs *inputs, size_t type,
+                        const struct by_llm_inputs *inputs, size_t type, bool keeps,
                         struct by_llm_solver *solver, struct baryon_error *err)
 {
     struct by_llm_linear linears[BY_LLM_SHARING];
@@ -86,7 +86,7 @@ static int look_at_type(struct by_bits_search *s, const struct by_llm_sharing *s
         solver->options.shrink = group.shrink;
         solver->options.damping = group.damping;
         note_errors(s, type, &own, linears);
-        status = type == s->probe_type ? keep_rounded(s, &group, &own, err) : 0;
+        status = keeps ? keep_rounded(s, &group, &own, err) : 0;
     }
     by_llm_group_close(&group);
     return status;
@@ -97,10 +97,12 @@ static int look_at_inputs(void *context, const struct by_llm_sharing *sharing,
 {
     struct by_bits_search *s = context;
     struct by_llm_solver solver = s->calibrated.options->solver;
-    for (size_t t = 0; t < s->type_count && inputs->tokens; t++)
-        if (look_at_type(s, sharing, inputs, t, &solver, err))
+    if (!inputs->tokens)
+        return 0;
+    for (size_t t = 0; t < s->type_count; t++)
+        if (look_at_type(s, sharing, inputs, t, false, &solver, err))
             return -1;
-    return 0;
+    return look_at_type(s, sharing, inputs, by_bits_probe_type(s), true, &solver, err);
 }
 
 static bool is_known(void *context, size_t layer)

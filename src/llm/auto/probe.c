@@ -4,6 +4,42 @@
 #include <math.h>
 #include <string.h>
 
+/* --- In which type --- */
+
+static size_t nearest_in_size(const struct by_bits_search *s)
+{
+    double least = INFINITY;
+    size_t best = 0;
+    for (size_t t = 0; t < s->type_count; t++) {
+        const uint64_t bytes = by_bits_bytes_of_type(s, t);
+        const double gap = fabs((double)bytes - (double)s->probe_size);
+        if (bytes != UINT64_MAX && gap < least) {
+            least = gap;
+            best = t;
+        }
+    }
+    return best;
+}
+
+static size_t least_error(const struct by_bits_search *s)
+{
+    size_t best = SIZE_MAX;
+    for (size_t t = 0; t < s->type_count; t++)
+        if (by_bits_bytes_of_type(s, t) <= s->probe_size && s->solved[t] >= 0 &&
+            (best == SIZE_MAX || s->solved[t] < s->solved[best]))
+            best = t;
+    return best;
+}
+
+size_t by_bits_probe_type(struct by_bits_search *s)
+{
+    if (s->probe_type == SIZE_MAX)
+        s->probe_type = least_error(s);
+    if (s->probe_type == SIZE_MAX)
+        s->probe_type = nearest_in_size(s);
+    return s->probe_type;
+}
+
 /* --- Linears of a layer, rounded --- */
 
 #define ALL_KINDS BY_BITS_KINDS
@@ -52,7 +88,7 @@ static int round_kind(struct by_bits_copies *p, size_t layer, size_t kind, float
         struct by_decoder_matrix *matrix =
             matrix_of(&p->walk.loaded, p->decoder, &s->opened.source.weights[linear->weight]);
         const size_t count = matrix->rows * matrix->columns;
-        struct by_llm_item *item = by_bits_item(s, i, s->probe_type);
+        struct by_llm_item *item = by_bits_item(s, i, by_bits_probe_type(p->s));
         const float *rounded = back ? kept : s->rounded[i];
         if (!back)
             memcpy(kept, matrix->weight, count * sizeof *kept);
@@ -65,13 +101,13 @@ static int round_kind(struct by_bits_copies *p, size_t layer, size_t kind, float
     return 0;
 }
 
-static double error_of_kind(const struct by_bits_search *s, size_t layer, size_t kind)
+static double error_of_kind(struct by_bits_search *s, size_t layer, size_t kind)
 {
     double sum = 0;
     size_t count = 0;
     for (size_t i = 0; i < s->linear_count; i++)
         if (s->linears[i].layer == layer && s->linears[i].kind == kind) {
-            const double error = s->solved[i * s->type_count + s->probe_type];
+            const double error = s->solved[i * s->type_count + by_bits_probe_type(s)];
             sum += fmax(error, 0);
             count += error >= 0;
         }

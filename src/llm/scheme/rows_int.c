@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define REFINEMENTS 2 /* of the scale by the levels that it gives */
+#define TURNED_BITS 4 /* at most: beyond them one more level is worth nothing */
 
 struct choice {
     float scale; /* that levels are made with */
@@ -63,8 +64,9 @@ static bool is_cut(const struct by_llm_tensor *tensor, const struct span *span, 
                    int64_t zero, double limit)
 {
     const struct by_weight_grid grid = grid_of(tensor, scale, zero);
-    const double below = (double)(grid.low * scale - span->min);
-    const double above = (double)(span->max - grid.high * scale);
+    const float low = scale < 0 ? grid.high * scale : grid.low * scale;
+    const float high = scale < 0 ? grid.low * scale : grid.high * scale;
+    const double below = (double)(low - span->min), above = (double)(span->max - high);
     if (span->importance)
         return false;
     return (below > 0 && below * below >= limit) || (above > 0 && above * above >= limit);
@@ -84,8 +86,17 @@ static void refine_scale(const struct by_llm_tensor *tensor, const struct span *
         across += weight * (double)span->values[i] * level;
         own += weight * level * level;
     }
-    if (own > 0 && across > 0)
+    if (own > 0 && across * (double)best->scale > 0)
         try_choice(tensor, span, by_llm_stored(elem, (float)(across / own)), best->zero, best);
+}
+
+/* Two's complement has one level more below zero than above. A negative scale turns it to the side
+ * of the greatest magnitude. */
+static bool wants_turn(const struct by_llm_tensor *tensor, const struct span *span)
+{
+    const struct by_llm_spec *spec = tensor->spec;
+    return !spec->asymmetric && !spec->over_fp8 && !tensor->quark && spec->dtype->low < 0 &&
+           spec->dtype->bits <= TURNED_BITS && span->max > -span->min;
 }
 
 static void search_group(const struct by_llm_tensor *tensor, const struct span *span,
@@ -94,9 +105,11 @@ static void search_group(const struct by_llm_tensor *tensor, const struct span *
     const struct by_dtype *dtype = tensor->spec->dtype;
     size_t count;
     const float *factors = by_llm_factors(tensor, &count);
+    const float turn = wants_turn(tensor, span) ? -1 : 1;
     for (size_t i = 1; i < count; i++) {
         int64_t zero;
-        const float scale = by_llm_int_scale(tensor, span->min, span->max, factors[i], &zero);
+        const float scale =
+            turn * by_llm_int_scale(tensor, span->min, span->max, factors[i], &zero);
         if (!is_cut(tensor, span, scale, zero, best->error))
             try_choice(tensor, span, scale, zero, best);
     }
@@ -127,7 +140,7 @@ static void lengthen_scale(const struct by_llm_tensor *tensor, const struct span
         across += (double)span->values[i] * (double)(span->levels[i] - best->zero);
         energy += (double)span->values[i] * (double)span->values[i];
     }
-    if (!(across > 0))
+    if (!(across * (double)best->scale > 0))
         return;
     best->stored = by_llm_stored(elem, (float)(energy / across));
     for (size_t i = 0; i < tensor->group; i++) {

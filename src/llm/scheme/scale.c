@@ -36,11 +36,11 @@ float by_llm_stored(int64_t elem, float scale)
 {
     float stored = scale;
     if (elem == BY_ELEM_FLOAT16)
-        stored = by_f16_to_f32_one(by_f32_to_f16_one(fminf(scale, 65504)));
+        stored = by_f16_to_f32_one(by_f32_to_f16_one(fmaxf(fminf(scale, 65504), -65504)));
     else if (elem == BY_ELEM_BFLOAT16)
         stored = by_bf16_to_f32_one(by_f32_to_bf16_one(scale));
-    if (stored == 0 && scale > 0)
-        return elem == BY_ELEM_FLOAT16 ? 0x1p-24f : FLT_MIN;
+    if (stored == 0 && scale != 0)
+        return copysignf(elem == BY_ELEM_FLOAT16 ? 0x1p-24f : FLT_MIN, scale);
     return stored;
 }
 

@@ -202,6 +202,8 @@ static int open_solving(struct solving *s, const struct by_llm_coded *coded,
             return -1;
     } else if (spec->asymmetric) {
         s->form.zeros = coded->zeros;
+    } else {
+        s->form.grid = &s->grid; /* scales have any sign */
     }
     return 0;
 }
