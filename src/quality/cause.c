@@ -230,5 +230,5 @@ int by_quality_find_cause(struct by_quality_job *job, struct baryon_error *err)
     const bool samples = !job->q->options->stats;
     job->out->next =
         blame == BY_BLAME_PASSES ? NULL : by_quality_next(recipe, blame, samples, &job->out->arena);
-    return 0;
+    return is_explained(job->run) ? by_quality_find_shared(job, err) : 0;
 }

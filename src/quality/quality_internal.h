@@ -8,6 +8,7 @@
  *   show.c      some of these samples again, for a report
  *   details.c   layers and tensors, for a report
  *   cause.c     what to blame and to try, below BY_QUALITY_GOOD
+ *   shared.c    parts of outputs that are lost in a scale that they share
  *   text.c      sentences
  */
 #ifndef BY_QUALITY_INTERNAL_H
@@ -95,6 +96,9 @@ int by_quality_show(struct by_quality_job *job, struct baryon_error *err);
 
 /* Sets cause and next, as far as they can be found. */
 int by_quality_find_cause(struct by_quality_job *job, struct baryon_error *err);
+
+/* Sets both where a part of an output is lost in the scale of what joins the parts; in shared.c. */
+int by_quality_find_shared(struct by_quality_job *job, struct baryon_error *err);
 
 /* A judge on the first samples that ran. */
 int by_quality_judge(struct by_quality_job *job, size_t samples, struct by_judge **judge,
