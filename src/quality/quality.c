@@ -94,14 +94,9 @@ static int open_with_selected(const struct by_quality_job *job, struct baryon_mo
 {
     const struct by_selects *selects = &job->selects;
     struct baryon_value *values[BY_SELECTS_MOST];
-    struct by_more_outputs shown;
     for (size_t i = 0; i < selects->count; i++)
         values[i] = by_selects_value(model->graph, selects->values[i]->name);
-    int status = by_more_outputs_show(model, values, selects->count, &shown, err);
-    if (status == 0)
-        status = by_session_open_model(session, model, 0, options, err);
-    by_more_outputs_hide(&shown);
-    return status;
+    return by_more_outputs_session(session, model, values, selects->count, options, err);
 }
 
 static int open_written_as(struct by_quality_job *job, const struct by_quality_written *written,
@@ -234,55 +229,23 @@ static int open_both(struct by_quality_job *job, const struct by_quality_written
 
 /* --- Outputs --- */
 
-/* Others stand for it. ports: outputs of the graph, and after them what stands for some. */
-static bool is_left_out(const struct by_quality_job *job, size_t port)
-{
-    return job->selects.left_out && port < job->exact.model->graph->output.count &&
-           job->selects.left_out[port];
-}
-
-static int add_output(struct by_quality_job *job, const char *port, const struct by_joined *joined,
-                      bool selected_from, struct baryon_error *err)
-{
-    struct by_quality *out = job->out;
-    const char *name = by_arena_text(&out->arena, port, strlen(port), err);
-    if (!name)
-        return -1;
-    job->joined[job->name_count] = *joined;
-    job->names[job->name_count++] = name;
-    for (size_t i = 0; i < joined->count; i++) {
-        const char *part = by_joined_name(joined, i, name, &out->arena, err);
-        if (!part)
-            return -1;
-        out->outputs[out->count++] =
-            (struct by_quality_output){.name = part, .selected_from = selected_from};
-    }
-    return 0;
-}
-
 static int choose_float_outputs(struct by_quality_job *job, struct baryon_error *err)
 {
-    static const struct by_joined whole = {.count = 1};
-    size_t count;
-    const struct baryon_graph *graph = job->exact.model->graph;
-    const struct by_port *ports = by_session_outputs(job->reference, &count);
-    struct by_arena *arena = &job->out->arena;
-    job->names = by_arena_alloc(arena, count + 1, sizeof *job->names, err);
-    job->joined = by_arena_alloc(arena, count + 1, sizeof *job->joined, err);
-    job->out->outputs =
-        by_arena_alloc(arena, BY_JOINED_MOST * count + 1, sizeof *job->out->outputs, err);
-    if (!job->names || !job->joined || !job->out->outputs)
+    struct by_quality *out = job->out;
+    struct by_float_outputs *outputs = &job->outputs;
+    if (by_float_outputs_choose(outputs, job->reference, job->exact.model->graph, &job->selects,
+                                &out->arena, err) < 0)
         return -1;
-    for (size_t i = 0; i < count; i++) {
-        const bool own = i < graph->output.count;
-        const struct by_joined joined = own ? by_joined_find(by_graph_out(graph, i)) : whole;
-        if (by_elem_is_floats(ports[i].elem) && !is_left_out(job, i) &&
-            add_output(job, ports[i].name, &joined, !own, err) < 0)
-            return -1;
-    }
-    return job->name_count
-               ? 0
-               : by_fail(err, BARYON_ERR_UNSUPPORTED, "no output of the model has a float type");
+    if (!outputs->count)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "no output of the model has a float type");
+    out->count = outputs->part_count;
+    out->outputs = by_arena_alloc(&out->arena, out->count, sizeof *out->outputs, err);
+    if (!out->outputs)
+        return -1;
+    for (size_t i = 0; i < out->count; i++)
+        out->outputs[i] = (struct by_quality_output){
+            .name = outputs->parts[i], .selected_from = i >= out->count - outputs->selected_count};
+    return 0;
 }
 
 /* Values that stand for outputs come last in both, and may have other names. */
@@ -292,14 +255,14 @@ static int choose_written_outputs(struct by_quality_job *job, struct baryon_erro
     const char **chosen;
     const struct by_port *ports = by_session_outputs(job->written, &count);
     struct by_arena *arena = &job->out->arena;
-    job->written_names = by_arena_alloc(arena, job->name_count, sizeof *job->written_names, err);
+    const size_t wanted = job->outputs.count, own = wanted - job->outputs.selected_count;
+    job->written_names = by_arena_alloc(arena, wanted, sizeof *job->written_names, err);
     if (!job->written_names)
         return -1;
-    const size_t own = job->name_count - job->selects.count;
-    for (size_t i = 0; i < job->name_count; i++)
-        job->written_names[i] = i < own ? job->names[i] : ports[count - job->name_count + i].name;
-    return by_session_choose_outputs(job->written, job->written_names, job->name_count, arena,
-                                     &chosen, &same, err);
+    for (size_t i = 0; i < wanted; i++)
+        job->written_names[i] = i < own ? job->outputs.names[i] : ports[count - wanted + i].name;
+    return by_session_choose_outputs(job->written, job->written_names, wanted, arena, &chosen,
+                                     &same, err);
 }
 
 /* --- Samples --- */

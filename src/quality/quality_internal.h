@@ -16,8 +16,7 @@
 
 #include "evaluate/evaluate.h"
 #include "quality/quality.h"
-#include "trial/joined.h"
-#include "trial/selects.h"
+#include "trial/float_outputs.h"
 
 /* With more nodes no cause is looked for: opening the models that this takes is most of its time.
  */
@@ -66,10 +65,9 @@ struct by_quality_job {
     struct by_session *reference, *written;
     struct by_input *input;
     struct by_selects selects; /* of the float model, as far as the written one has the same */
-    const char **names;        /* outputs of float types, and values that stand for others */
+    struct by_float_outputs outputs; /* each part of which has figures */
     const char **written_names;
-    struct by_joined *joined; /* parts of these outputs, each of which has figures */
-    size_t port_count, name_count;
+    size_t port_count;
     struct by_fitted fitted;
     struct by_quality_sums *sums; /* parts of outputs, out->count for each sample */
     size_t run_count, shown;      /* samples that ran, and that were shown to look for the cause */

@@ -77,10 +77,10 @@ static int compare_runs(const struct by_quality_job *job, struct by_quality_runs
     size_t count;
     const struct by_array *want = by_run_outputs(runs->reference, &count);
     const struct by_array *got = by_run_outputs(runs->written, &count);
-    for (size_t i = 0; i < job->name_count; i++) {
-        if (compare_parts(&job->joined[i], &want[i], &got[i], &runs->arena, sums, err) < 0)
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        if (compare_parts(&job->outputs.joined[i], &want[i], &got[i], &runs->arena, sums, err) < 0)
             return -1;
-        sums += job->joined[i].count;
+        sums += job->outputs.joined[i].count;
     }
     return 0;
 }
@@ -93,7 +93,7 @@ static int run_written(const struct by_quality_job *job, const struct by_array *
     if (!fitted.arrays || by_fitted_take(&fitted, arrays, arena, err) < 0)
         return -1;
     return by_session_run(job->written, fitted.arrays, fitted.count, job->written_names,
-                          job->name_count, run, err);
+                          job->outputs.count, run, err);
 }
 
 int by_quality_run_both(const struct by_quality_job *job, const struct by_array *arrays,
@@ -101,8 +101,8 @@ int by_quality_run_both(const struct by_quality_job *job, const struct by_array 
 {
     *runs = (struct by_quality_runs){.reference = NULL};
     by_arena_init(&runs->arena, 0);
-    if (by_session_run(job->reference, arrays, job->port_count, job->names, job->name_count,
-                       &runs->reference, err) < 0)
+    if (by_session_run(job->reference, arrays, job->port_count, job->outputs.names,
+                       job->outputs.count, &runs->reference, err) < 0)
         return -1;
     return run_written(job, arrays, &runs->arena, &runs->written, err);
 }

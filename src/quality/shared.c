@@ -17,16 +17,16 @@ struct parts {
 static bool find_parts(const struct by_quality_job *job, struct parts *parts)
 {
     const struct by_quality_output *at = job->out->outputs;
-    for (size_t i = 0; i < job->name_count; i++) {
-        const struct by_quality_output *end = at + job->joined[i].count;
-        *parts = (struct parts){.best = -INFINITY, .output = job->names[i]};
+    for (size_t i = 0; i < job->outputs.count; i++) {
+        const struct by_quality_output *end = at + job->outputs.joined[i].count;
+        *parts = (struct parts){.best = -INFINITY, .output = job->outputs.names[i]};
         for (; at < end; at++) {
             parts->best = fmax(parts->best, at->sqnr);
             if (at->sqnr <= job->out->worst)
                 parts->worst = at;
         }
         if (parts->worst)
-            return job->joined[i].count > 1;
+            return job->outputs.joined[i].count > 1;
     }
     return false;
 }

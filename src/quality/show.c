@@ -26,10 +26,10 @@ static int show_runs(const struct by_quality_job *job, const struct by_sample *s
         shown->name = sample->name;
         shown->inputs = sample->arrays;
         shown->input_count = job->port_count;
-        shown->names = job->names;
+        shown->names = job->outputs.names;
         shown->want = by_run_outputs(runs.reference, &count);
         shown->got = by_run_outputs(runs.written, &count);
-        shown->output_count = job->name_count;
+        shown->output_count = job->outputs.count;
         status = show->show(show->context, shown, err);
     }
     by_quality_end_both(&runs);

@@ -38,51 +38,6 @@ static const char *keep_name(struct by_auto_samples *samples, const char *name,
     return by_arena_text(&samples->arena, name, strlen(name), err);
 }
 
-static int add_output(struct by_auto_samples *samples, const char *port,
-                      const struct by_joined *joined, struct baryon_error *err)
-{
-    const char *name = keep_name(samples, port, err);
-    if (!name)
-        return -1;
-    samples->joined[samples->output_count] = *joined;
-    samples->names[samples->output_count++] = name;
-    for (size_t i = 0; i < joined->count; i++) {
-        const char *part = by_joined_name(joined, i, name, &samples->arena, err);
-        if (!part)
-            return -1;
-        samples->part_names[samples->part_count++] = part;
-    }
-    return 0;
-}
-
-/* selects: of the graph, whose outputs come first. */
-static int choose_outputs(struct by_auto_samples *samples, const struct baryon_graph *graph,
-                          const struct by_selects *selects, struct baryon_error *err)
-{
-    static const struct by_joined whole = {.count = 1};
-    size_t count;
-    const struct by_port *outputs = by_session_outputs(samples->session, &count);
-    struct by_arena *arena = &samples->arena;
-    samples->names = by_arena_alloc(arena, count + 1, sizeof *samples->names, err);
-    samples->joined = by_arena_alloc(arena, count + 1, sizeof *samples->joined, err);
-    samples->part_names =
-        by_arena_alloc(arena, BY_JOINED_MOST * count + 1, sizeof *samples->part_names, err);
-    if (!samples->names || !samples->joined || !samples->part_names)
-        return -1;
-    for (size_t i = 0; i < count; i++) {
-        const bool own = i < graph->output.count;
-        const struct by_joined joined = own ? by_joined_find(by_graph_out(graph, i)) : whole;
-        if (by_elem_is_floats(outputs[i].elem) &&
-            !(own && selects->left_out && selects->left_out[i]) &&
-            add_output(samples, outputs[i].name, &joined, err) < 0)
-            return -1;
-    }
-    if (!samples->output_count)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "no output of the model has a float type, so nothing can be measured");
-    return 0;
-}
-
 static int choose_inputs(struct by_auto_samples *samples, struct baryon_error *err)
 {
     const struct by_port *inputs = by_session_inputs(samples->session, &samples->input_count);
@@ -116,8 +71,8 @@ static int keep_sample(struct by_auto_samples *samples, struct by_auto_kept *kep
     size_t count;
     by_format(kept->name, sizeof kept->name, "%s", name);
     const double begin = by_seconds();
-    if (by_session_run(samples->session, arrays, samples->input_count, samples->names,
-                       samples->output_count, &run, err) < 0) {
+    if (by_session_run(samples->session, arrays, samples->input_count, samples->outputs.names,
+                       samples->outputs.count, &run, err) < 0) {
         by_err_in(err, "float model");
         return by_err_in(err, "sample '%s'", name);
     }
@@ -125,8 +80,8 @@ static int keep_sample(struct by_auto_samples *samples, struct by_auto_kept *kep
     int status =
         park_all(samples, arrays, samples->input_names, samples->input_count, &kept->inputs, err);
     if (status == 0)
-        status = park_all(samples, by_run_outputs(run, &count), samples->names,
-                          samples->output_count, &kept->outputs, err);
+        status = park_all(samples, by_run_outputs(run, &count), samples->outputs.names,
+                          samples->outputs.count, &kept->outputs, err);
     by_run_free(run);
     return status;
 }
@@ -222,7 +177,7 @@ static int read_labels(struct by_auto_samples *samples, struct baryon_error *err
         return -1;
     while (kept->skipped)
         kept++;
-    for (size_t i = 0; i < samples->output_count && !classes; i++) {
+    for (size_t i = 0; i < samples->outputs.count && !classes; i++) {
         samples->label_output = i;
         samples->label_rows = rows_of(&kept->outputs[i].array, &classes);
     }
@@ -289,13 +244,11 @@ static int open_float_session(struct by_auto_samples *samples, struct baryon_mod
                               const struct by_selects *selects, struct baryon_error *err)
 {
     struct by_session_options options = by_auto_lone_session(samples);
-    struct by_more_outputs shown;
     options.optimization = -1;
-    int status = by_more_outputs_show(model, selects->values, selects->count, &shown, err);
-    if (status == 0 && by_session_open_model(&samples->session, model, 0, &options, err) < 0)
-        status = by_err_in(err, "float model");
-    by_more_outputs_hide(&shown);
-    return status;
+    return by_more_outputs_session(&samples->session, model, selects->values, selects->count,
+                                   &options, err) < 0
+               ? by_err_in(err, "float model")
+               : 0;
 }
 
 static int open_float_model(struct by_auto_samples *samples, struct baryon_model *model,
@@ -303,13 +256,16 @@ static int open_float_model(struct by_auto_samples *samples, struct baryon_model
 {
     struct by_selects selects;
     int status = by_selects_find(model, &selects, err);
-    samples->selected_count = selects.count;
     if (status == 0)
         status = open_float_session(samples, model, &selects, err);
     if (status == 0)
         status = choose_inputs(samples, err);
     if (status == 0)
-        status = choose_outputs(samples, model->graph, &selects, err);
+        status = by_float_outputs_choose(&samples->outputs, samples->session, model->graph,
+                                         &selects, &samples->arena, err);
+    if (status == 0 && !samples->outputs.count)
+        status = by_fail(err, BARYON_ERR_UNSUPPORTED,
+                         "no output of the model has a float type, so nothing can be measured");
     by_selects_release(&selects);
     return status;
 }
@@ -342,7 +298,7 @@ void by_auto_samples_close(struct by_auto_samples *samples)
     for (size_t i = 0; samples->kept && i < samples->kept_count; i++) {
         for (size_t k = 0; samples->kept[i].inputs && k < samples->input_count; k++)
             by_park_drop(samples->depot, &samples->kept[i].inputs[k]);
-        for (size_t k = 0; samples->kept[i].outputs && k < samples->output_count; k++)
+        for (size_t k = 0; samples->kept[i].outputs && k < samples->outputs.count; k++)
             by_park_drop(samples->depot, &samples->kept[i].outputs[k]);
     }
     for (size_t i = 0; i < READINGS; i++)

@@ -8,8 +8,7 @@
 #define BY_SEARCH_SAMPLES_INTERNAL_H
 
 #include "search/samples.h"
-#include "trial/joined.h"
-#include "trial/selects.h"
+#include "trial/float_outputs.h"
 
 /* Who reads what is kept: two may be in turns. */
 enum by_auto_reading { READ_CALIBRATING, READ_OTHERS, READINGS };
@@ -28,14 +27,9 @@ struct by_auto_samples {
     struct by_auto_parts parts;
     struct by_session *session; /* of the float model; NULL once its outputs are kept */
     struct by_depot *depot;
-    size_t input_count, output_count;
-    const char **input_names, **names;
-    /* The last ones of the names: values that outputs are selected from, and that stand for them.
-     */
-    size_t selected_count;
-    struct by_joined *joined; /* parts of the outputs, each of which is measured */
-    const char **part_names;
-    size_t part_count;
+    size_t input_count;
+    const char **input_names;
+    struct by_float_outputs outputs; /* each part of which is measured */
     struct by_labels labels;
     size_t label_output, label_rows; /* of a sample */
     struct by_auto_kept *kept;       /* of all parts */

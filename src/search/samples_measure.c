@@ -46,7 +46,7 @@ static int run_candidate(struct measuring *measuring, size_t place, struct by_ar
         by_fitted_take(&fitted, inputs, arena, err) < 0)
         return -1;
     return by_session_run(measuring->session, fitted.arrays, fitted.count, measuring->names,
-                          samples->output_count, &measuring->runs[place], err);
+                          samples->outputs.count, &measuring->runs[place], err);
 }
 
 static int run_some(void *context, size_t begin, size_t end, unsigned worker,
@@ -91,7 +91,7 @@ static int compare_parts(struct measuring *measuring, size_t output, size_t plac
                          const char *sample, const struct outputs *outputs, struct by_arena *arena,
                          struct baryon_error *err)
 {
-    const struct by_joined *joined = &measuring->samples->joined[output];
+    const struct by_joined *joined = &measuring->samples->outputs.joined[output];
     const struct by_joined parts = by_joined_of(joined, outputs->want);
     if (parts.count == 1 || by_joined_of(joined, outputs->got).count == 1)
         return by_evaluation_add(measuring->evaluation, place, sample, outputs->want, outputs->got,
@@ -117,13 +117,13 @@ static int compare_sample(struct measuring *measuring, size_t place, size_t samp
     struct by_arena arena;
     int status = 0;
     by_arena_init(&arena, 0);
-    for (size_t i = 0; status == 0 && i < samples->output_count; i++) {
+    for (size_t i = 0; status == 0 && i < samples->outputs.count; i++) {
         struct by_array want;
         status = by_unpark(samples->depot, &kept->outputs[i], &room, &want, err);
         const struct outputs outputs = {&want, &got[i], labels_of(samples, sample, i)};
         if (status == 0)
             status = compare_parts(measuring, i, part, kept->name, &outputs, &arena, err);
-        part += samples->joined[i].count;
+        part += samples->outputs.joined[i].count;
     }
     by_unpark_room_release(&room);
     by_arena_release(&arena);
@@ -197,16 +197,15 @@ static int open_shown(struct measuring *measuring, struct baryon_model *model,
                       struct baryon_error *err)
 {
     const struct by_auto_samples *samples = measuring->samples;
-    const size_t own = samples->output_count - samples->selected_count;
+    const size_t own = samples->outputs.count - samples->outputs.selected_count;
     struct baryon_value *values[BY_SELECTS_MOST];
-    struct by_more_outputs shown;
     char quoted[BY_QUOTE_MAX];
-    const char **names = by_arena_alloc(arena, samples->output_count, sizeof *names, err);
+    const char **names = by_arena_alloc(arena, samples->outputs.count, sizeof *names, err);
     if (!names)
         return -1;
     measuring->names = names;
-    for (size_t i = 0; i < samples->output_count; i++) {
-        names[i] = samples->names[i];
+    for (size_t i = 0; i < samples->outputs.count; i++) {
+        names[i] = samples->outputs.names[i];
         if (i < own)
             continue;
         if (!(values[i - own] = by_selects_value(model->graph, names[i])))
@@ -215,11 +214,8 @@ static int open_shown(struct measuring *measuring, struct baryon_model *model,
                            by_quote(quoted, names[i]));
         names[i] = values[i - own]->name;
     }
-    int status = by_more_outputs_show(model, values, samples->selected_count, &shown, err);
-    if (status == 0)
-        status = by_session_open_model(&measuring->session, model, 0, options, err);
-    by_more_outputs_hide(&shown);
-    return status;
+    return by_more_outputs_session(&measuring->session, model, values,
+                                   samples->outputs.selected_count, options, err);
 }
 
 static int open_candidate(struct measuring *measuring, struct baryon_model *model,
@@ -254,8 +250,8 @@ static int measure_part(struct measuring *measuring, struct baryon_model *model,
 {
     struct by_auto_samples *samples = measuring->samples;
     const struct by_auto_range *range = &samples->parts.of[part];
-    if (by_evaluation_open(&measuring->evaluation, &samples->settings, samples->part_names,
-                           samples->part_count, err) < 0 ||
+    if (by_evaluation_open(&measuring->evaluation, &samples->settings, samples->outputs.parts,
+                           samples->outputs.part_count, err) < 0 ||
         open_candidate(measuring, model, arena, err) < 0)
         return -1;
     measuring->evaluation->keeps_each = true;

@@ -37,10 +37,10 @@ struct by_judge {
     bool *left_out;                        /* of the outputs; NULL: none */
     struct joined_output {
         struct by_joined parts;
-        const char *names[BY_JOINED_MOST];
-    } * joined;                   /* of the outputs */
-    struct by_depot *depot, *own; /* where all waits; `own`: ours */
-    struct by_arena arena;        /* of samples */
+        const char *names[BY_JOINED_MOST]; /* of several */
+    } * joined;                            /* of the outputs */
+    struct by_depot *depot, *own;          /* where all waits; `own`: ours */
+    struct by_arena arena;                 /* of samples */
     /* Of the caller's depot, a sample that is shown; one reader at a time. */
     struct by_array *shown;
     struct by_unpark_room *rooms;
@@ -310,13 +310,9 @@ static int open_reference(struct by_judge *judge, struct baryon_model *reference
     }
     if (find_selected(judge, reference, more, err) < 0)
         return -1;
-    struct by_more_outputs shown;
-    int status = by_more_outputs_show(
-        reference, more, judge->unsaturated_count + judge->selected_count, &shown, err);
-    if (status == 0)
-        status = by_session_open_model(&judge->session, reference, 0, &judge->session_options, err);
-    by_more_outputs_hide(&shown);
-    return status;
+    return by_more_outputs_session(&judge->session, reference, more,
+                                   judge->unsaturated_count + judge->selected_count,
+                                   &judge->session_options, err);
 }
 
 /* After types and shapes are inferred. */
@@ -329,12 +325,10 @@ static int find_joined_outputs(struct by_judge *judge, const struct baryon_graph
         struct joined_output *joined = &judge->joined[i];
         const struct baryon_value *output = by_graph_out(graph, i);
         joined->parts = by_joined_find(output);
-        for (size_t k = 0; k < joined->parts.count; k++) {
-            const char *name = by_joined_name(&joined->parts, k, output->name, &judge->arena, err);
-            joined->names[k] = name ? by_arena_text(&judge->arena, name, strlen(name), err) : NULL;
-            if (!joined->names[k])
+        for (size_t k = 0; joined->parts.count > 1 && k < joined->parts.count; k++)
+            if (!(joined->names[k] =
+                      by_joined_name(&joined->parts, k, output->name, &judge->arena, err)))
                 return -1;
-        }
     }
     return judge->joined ? 0 : -1;
 }

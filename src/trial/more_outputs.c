@@ -28,3 +28,15 @@ void by_more_outputs_hide(struct by_more_outputs *shown)
     shown->graph->output = shown->own;
     by_arena_release(&shown->arena);
 }
+
+int by_more_outputs_session(struct by_session **session, struct baryon_model *model,
+                            struct baryon_value *const *values, size_t count,
+                            const struct by_session_options *options, struct baryon_error *err)
+{
+    struct by_more_outputs shown;
+    int status = by_more_outputs_show(model, values, count, &shown, err);
+    if (status == 0)
+        status = by_session_open_model(session, model, 0, options, err);
+    by_more_outputs_hide(&shown);
+    return status;
+}
