@@ -188,7 +188,7 @@ _baryon()
     quantize:--exclude-between) return ;;
     quantize:--input-nodes) return ;;
     quantize:--output-nodes) return ;;
-    quantize:--logarithm-inputs) words='auto float quantized' ;;
+    quantize:--logarithm-inputs) words='auto float quantized front-end' ;;
     quantize:--auto-exclude) words='always auto off' ;;
     quantize:--mixed) words='off int8 bfp16 mxint8' ;;
     quantize:--mixed-goal) return ;;
@@ -290,7 +290,7 @@ _baryon()
     plan:--exclude-between) return ;;
     plan:--input-nodes) return ;;
     plan:--output-nodes) return ;;
-    plan:--logarithm-inputs) words='auto float quantized' ;;
+    plan:--logarithm-inputs) words='auto float quantized front-end' ;;
     plan:--auto-exclude) words='always auto off' ;;
     plan:--mixed) words='off int8 bfp16 mxint8' ;;
     plan:--mixed-goal) return ;;
@@ -393,7 +393,7 @@ _baryon()
     sensitivity:--exclude-between) return ;;
     sensitivity:--input-nodes) return ;;
     sensitivity:--output-nodes) return ;;
-    sensitivity:--logarithm-inputs) words='auto float quantized' ;;
+    sensitivity:--logarithm-inputs) words='auto float quantized front-end' ;;
     sensitivity:--auto-exclude) words='always auto off' ;;
     sensitivity:--mixed) words='off int8 bfp16 mxint8' ;;
     sensitivity:--mixed-goal) return ;;

@@ -93,9 +93,28 @@ static const char *apply_remedy(const struct remedy *remedy, const struct by_rec
     return recipe->preset ? other_preset(remedy, recipe->preset, arena) : NULL;
 }
 
-const char *by_quality_next(const struct by_recipe *recipe, enum by_blame blame, bool samples,
-                            struct by_arena *arena)
+/* For what no single step mends. */
+static const char *search_for_target(const struct by_recipe *recipe)
 {
+    if (recipe->approach != BY_APPROACH_STATIC || !by_spec_is_integer(&recipe->activation))
+        return NULL;
+    switch (recipe->hardware) {
+    case BY_HARDWARE_XINT8:
+        return "'baryon auto --target xint8'";
+    case BY_HARDWARE_EXTENDED:
+        return "'baryon auto --target vitis-ai'";
+    case BY_HARDWARE_NONE:
+        return "'baryon auto --target cpu'";
+    }
+    return NULL;
+}
+
+const char *by_quality_next(const struct by_recipe *recipe, enum by_blame blame, double sqnr,
+                            bool samples, struct by_arena *arena)
+{
+    const char *search = sqnr < BY_QUALITY_USABLE && samples ? search_for_target(recipe) : NULL;
+    if (search)
+        return search;
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
         const struct remedy *remedy = &remedies[i];
         if ((remedy->blame != blame && blame != BY_BLAME_BOTH) || (remedy->samples && !samples))
@@ -143,7 +162,7 @@ int by_quality_judge(struct by_quality_job *job, size_t count, struct by_judge *
 }
 
 static void say_culprit(struct by_str *text, const struct by_culprit *culprit,
-                        const struct by_sensitivity *sensitivity)
+                        const struct by_sensitivity *sensitivity, const struct by_quantization *q)
 {
     char quoted[BY_QUOTE_MAX];
     by_str_puts(text, by_sensitivity_blame(culprit->blame));
@@ -158,14 +177,17 @@ static void say_culprit(struct by_str *text, const struct by_culprit *culprit,
                       culprit->tensor ? "," : ":", by_quote(quoted, culprit->layer->name),
                       culprit->layer->weights);
     by_str_puts(text, ".");
+    if (culprit->tensor)
+        by_sensitivity_say_moves(q, culprit->tensor->row, text);
 }
 
 static int keep_cause(struct by_quality *out, const struct by_culprit *culprit,
-                      const struct by_sensitivity *sensitivity, struct baryon_error *err)
+                      const struct by_sensitivity *sensitivity, const struct by_quantization *q,
+                      struct baryon_error *err)
 {
     struct by_str text;
     by_str_init(&text);
-    say_culprit(&text, culprit, sensitivity);
+    say_culprit(&text, culprit, sensitivity, q);
     int status = by_str_error(&text, err);
     if (status == 0)
         out->cause = by_arena_text(&out->arena, by_str_text(&text), text.size, err);
@@ -200,7 +222,7 @@ static int explain(struct by_quality_job *job, enum by_blame *blame, struct bary
     if (status == 0) {
         const struct by_culprit culprit = by_sensitivity_culprit(&sensitivity);
         *blame = culprit.blame;
-        status = keep_cause(job->out, &culprit, &sensitivity, err);
+        status = keep_cause(job->out, &culprit, &sensitivity, job->q, err);
     }
     by_sensitivity_close(&sensitivity);
     by_judge_close(judge);
@@ -228,7 +250,8 @@ int by_quality_find_cause(struct by_quality_job *job, struct baryon_error *err)
         return -1;
     }
     const bool samples = !job->q->options->stats;
-    job->out->next =
-        blame == BY_BLAME_PASSES ? NULL : by_quality_next(recipe, blame, samples, &job->out->arena);
+    job->out->next = blame == BY_BLAME_PASSES ? NULL
+                                              : by_quality_next(recipe, blame, job->out->worst,
+                                                                samples, &job->out->arena);
     return is_explained(job->run) ? by_quality_find_shared(job, err) : 0;
 }

@@ -109,8 +109,9 @@ struct by_quantization by_quality_before(const struct by_quality_job *job);
 /* Layers and tensors, to whoever wants them. */
 int by_quality_find_details(struct by_quality_job *job, struct baryon_error *err);
 
-/* What to try next, in the arena or static. samples: the run had some to calibrate on. */
-const char *by_quality_next(const struct by_recipe *recipe, enum by_blame blame, bool samples,
-                            struct by_arena *arena);
+/* What to try next for a model of that SQNR, in the arena or static. samples: the run had some to
+ * calibrate on. */
+const char *by_quality_next(const struct by_recipe *recipe, enum by_blame blame, double sqnr,
+                            bool samples, struct by_arena *arena);
 
 #endif

@@ -39,5 +39,7 @@ bool by_place_reads_floats(const struct baryon_node *node);
 
 /* True when nodes stay float since a logarithm follows. */
 bool by_place_kept_logarithms(const struct by_quant_plan *plan);
+/* True when layers are quantized that compute a spectrum before a logarithm. */
+bool by_place_has_front_end(const struct by_quant_plan *plan);
 
 #endif

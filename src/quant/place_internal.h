@@ -103,6 +103,10 @@ void by_place_axes(const struct by_placing *placing, const struct baryon_node *n
 int by_place_select(struct by_placing *placing, struct baryon_error *err);
 /* --- place_variance.c: normalizations in pieces stay float --- */
 void by_place_variances(struct by_placing *placing);
+/* --- place_front_end.c: layers that compute a spectrum before a logarithm stay float, if wanted
+ * --- */
+void by_place_front_ends(struct by_placing *placing);
+
 /* --- place_logarithm.c: what computes before a logarithm stays float --- */
 void by_place_logarithms(struct by_placing *placing);
 /* --- place_spare.c: pairs that no layer reads are left out --- */

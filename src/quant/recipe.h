@@ -143,8 +143,14 @@ enum by_bias_kind {
 };
 enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
 /* What becomes of float16 and bfloat16; AUTO: float32, unless layers are float32 already. */
-/* What computes the input of a logarithm: as samples say, float, or quantized. */
-enum by_logarithms { BY_LOGARITHMS_AUTO, BY_LOGARITHMS_FLOAT, BY_LOGARITHMS_QUANTIZED };
+/* What computes the input of a logarithm: as samples say, float, quantized, or float with the
+ * layers that compute a spectrum. */
+enum by_logarithms {
+    BY_LOGARITHMS_AUTO,
+    BY_LOGARITHMS_FLOAT,
+    BY_LOGARITHMS_QUANTIZED,
+    BY_LOGARITHMS_FRONT_END,
+};
 /* Pairs that no layer reads: kept, left out unless samples say otherwise, or left out. */
 enum by_auto_exclude { BY_EXCLUDE_OFF, BY_EXCLUDE_AUTO, BY_EXCLUDE_ALWAYS };
 /* What --mixed may give to layers. */

@@ -45,6 +45,20 @@ static void pin_channels(const struct by_quantization *q, const struct by_recipe
         by_str_puts(rest, "weight-rows-auto: false\n");
 }
 
+static const char *name_of_logarithms(enum by_logarithms chosen)
+{
+    switch (chosen) {
+    case BY_LOGARITHMS_QUANTIZED:
+        return "quantized";
+    case BY_LOGARITHMS_FRONT_END:
+        return "front-end";
+    case BY_LOGARITHMS_AUTO:
+    case BY_LOGARITHMS_FLOAT:
+        break;
+    }
+    return "float";
+}
+
 void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked, bool keeps_names,
                  struct by_str *rest)
 {
@@ -55,8 +69,7 @@ void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked,
     pin_methods(q, asked, rest);
     pin_channels(q, asked, rest);
     if (asked->logarithms == BY_LOGARITHMS_AUTO)
-        by_str_printf(rest, "logarithm-inputs: %s\n",
-                      q->recipe.logarithms == BY_LOGARITHMS_QUANTIZED ? "quantized" : "float");
+        by_str_printf(rest, "logarithm-inputs: %s\n", name_of_logarithms(q->recipe.logarithms));
     if (asked->auto_exclude == BY_EXCLUDE_AUTO)
         by_str_printf(rest, "auto-exclude: %s\n", q->recipe.spares_pairs ? "always" : "off");
     if (asked->wide_auto)

@@ -51,7 +51,7 @@ static const struct by_quant_remark *move_of(const struct by_quant_row *row)
 }
 
 /* A scale that was moved is none that its values asked for. Rows that share it tell as well. */
-static void say_moves(const struct by_quantization *q, size_t row, struct by_str *text)
+void by_sensitivity_say_moves(const struct by_quantization *q, size_t row, struct by_str *text)
 {
     const size_t owner = by_quant_owner(q->plan, row);
     const struct by_quant_remark *move = move_of(&q->plan->rows.at[row]);
@@ -99,7 +99,7 @@ static int say_tensor(const struct by_sensed_tensor *tensor, struct by_quantizat
     say_place(text, tensor->at, tensor->rank);
     by_str_printf(text, " of held-out sample %llu, both counted from 0.",
                   (unsigned long long)tensor->sample);
-    say_moves(q, tensor->row, text);
+    by_sensitivity_say_moves(q, tensor->row, text);
     return 0;
 }
 
@@ -138,7 +138,7 @@ static int say_weight(const struct by_sensed_layer *layer, const struct by_quant
                   by_quote(quoted, layer->name), layer->weights, most,
                   count ? sqrt(squares / (double)count) : 0);
     say_scales(q, layer->weight, text);
-    say_moves(q, layer->weight, text);
+    by_sensitivity_say_moves(q, layer->weight, text);
     return 0;
 }
 

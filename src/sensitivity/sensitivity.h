@@ -96,6 +96,8 @@ struct by_culprit {
 struct by_culprit by_sensitivity_culprit(const struct by_sensitivity *sensitivity);
 /* "Weights are the cause" */
 const char *by_sensitivity_blame(enum by_blame blame);
+/* " The hardware rule align-concat changed its scale: ...", of a row of the plan; or nothing. */
+void by_sensitivity_say_moves(const struct by_quantization *q, size_t row, struct by_str *text);
 
 /* The cause in one or two sentences, where the whole model stays under 20 dB; else empty. */
 int by_sensitivity_cause(const struct by_sensitivity *sensitivity, struct by_quantization *q,

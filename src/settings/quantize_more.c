@@ -11,9 +11,12 @@ static const struct by_choice operator_lists[] = {
 };
 
 static const struct by_choice logarithms[] = {
-    {"auto", BY_LOGARITHMS_AUTO, "float, or quantized where held-out samples are better so"},
+    {"auto", BY_LOGARITHMS_AUTO,
+     "float, or one of the others where held-out samples are better so"},
     {"float", BY_LOGARITHMS_FLOAT, "float"},
     {"quantized", BY_LOGARITHMS_QUANTIZED, "as other nodes"},
+    {"front-end", BY_LOGARITHMS_FRONT_END,
+     "float, with the layers before it that compute a spectrum of the model's input"},
     {0},
 };
 
@@ -104,7 +107,7 @@ static const struct by_option nodes_rows[] = {
      .choices = logarithms,
      .fallback = "auto",
      AT(logarithm_inputs),
-     .help = "Type of what computes the input of a logarithm, back to the layers"},
+     .help = "Type of what computes the input of a logarithm, back to the layers or with them"},
     {.name = "auto-exclude",
      .type = BY_OPT_CHOICE,
      .arg = "WHEN",

@@ -33,6 +33,12 @@ static bool has_logarithms(const struct by_quant_plan *plan)
            by_spec_is_integer(&plan->recipe->activation) && by_place_kept_logarithms(plan);
 }
 
+static bool has_front_end(const struct by_quant_plan *plan)
+{
+    return plan->recipe->logarithms == BY_LOGARITHMS_AUTO &&
+           by_spec_is_integer(&plan->recipe->activation) && by_place_has_front_end(plan);
+}
+
 /* --- Clipping of weights --- */
 
 #define GOOD 20.0 /* dB that weights have by themselves, where clipping them gains little */
@@ -123,17 +129,19 @@ static bool has_spared_pairs(const struct by_quant_plan *plan)
 
 static const struct by_choice_row rows[] = {
     {has_logarithms, BY_EDIT_LOGARITHMS, BY_LOGARITHMS_QUANTIZED, BY_VERDICT_LOGARITHMS,
-     "--logarithm-inputs float keeps them float", false},
+     "--logarithm-inputs float keeps them float", false, false},
+    {has_front_end, BY_EDIT_LOGARITHMS, BY_LOGARITHMS_FRONT_END, BY_VERDICT_FRONT_END,
+     "--logarithm-inputs quantized quantizes them", false, true},
     {has_headroom, BY_EDIT_HEADROOM, BY_HEADROOM_UNIT, BY_VERDICT_HEADROOM,
-     "--activation-headroom-auto=false keeps it", false},
+     "--activation-headroom-auto=false keeps it", false, false},
     {has_spared_pairs, BY_EDIT_PAIRS, 1, BY_VERDICT_PAIRS, "--auto-exclude always leaves them out",
-     false},
+     false, false},
     {has_coarse_weights, BY_EDIT_WEIGHT_METHOD, 1, BY_VERDICT_WEIGHT_METHOD,
-     "--weight-method minmax does not clip them", true},
+     "--weight-method minmax does not clip them", true, false},
     {has_other_than_minmse, BY_EDIT_ACTIVATION_METHOD, BY_OTHER_MINMSE,
-     BY_VERDICT_ACTIVATION_METHOD, "--activation-method-auto=false keeps the other", true},
+     BY_VERDICT_ACTIVATION_METHOD, "--activation-method-auto=false keeps the other", true, false},
     {has_other_than_minmax, BY_EDIT_ACTIVATION_METHOD, BY_OTHER_MINMAX,
-     BY_VERDICT_ACTIVATION_METHOD, "--activation-method-auto=false keeps the other", true},
+     BY_VERDICT_ACTIVATION_METHOD, "--activation-method-auto=false keeps the other", true, false},
 };
 
 const struct by_choice_row *by_choices(size_t *count)

@@ -17,6 +17,7 @@ struct by_choice_row {
     enum by_verdict_rule rule; /* by which the edited config replaces the other */
     const char *undo;          /* the option that takes it back */
     bool calibrated;           /* after calibration, with parameters in the plan */
+    bool costs;                /* layers become float: only where the model is not good without */
 };
 
 /* In the order in which they are made. */

@@ -54,7 +54,8 @@ static int make_choice(struct by_quantization *q, struct by_trial *trial,
     if (rows[0]->kind == BY_EDIT_PAIRS)
         keep_gain(&q->report.excluded, &scores[0], &scores[1]);
     for (size_t i = 1; i <= count; i++) {
-        if (!by_trial_prefers(q, rows[i - 1]->rule, &scores[i], &scores[place]))
+        if ((rows[i - 1]->costs && by_trial_is_good(&scores[place])) ||
+            !by_trial_prefers(q, rows[i - 1]->rule, &scores[i], &scores[place]))
             continue;
         log_choice(q, rows[i - 1], &scores[i], &scores[place]);
         place = i;

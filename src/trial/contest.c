@@ -337,6 +337,13 @@ static size_t judged_by_both(const struct by_trial_score *one, const struct by_t
     return one->count < other->count ? one->count : other->count;
 }
 
+#define GOOD 20.0 /* dB of a model that needs none of what costs */
+
+bool by_trial_is_good(const struct by_trial_score *score)
+{
+    return !score->lost && by_judge_sqnr(score->each, score->count) >= GOOD;
+}
+
 bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
                       const struct by_trial_score *one, const struct by_trial_score *other)
 {

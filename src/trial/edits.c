@@ -217,8 +217,12 @@ static int set_logarithms(struct by_recipe *recipe, int value, struct baryon_err
 
 static const char *describe_logarithms(int value, char *text, size_t size)
 {
-    (void)snprintf(text, size, "inputs of logarithms %s",
-                   value == BY_LOGARITHMS_QUANTIZED ? "quantized" : "float");
+    static const char *const values[] = {
+        [BY_LOGARITHMS_FLOAT] = "inputs of logarithms float",
+        [BY_LOGARITHMS_QUANTIZED] = "inputs of logarithms quantized",
+        [BY_LOGARITHMS_FRONT_END] = "layers that compute a spectrum float",
+    };
+    (void)snprintf(text, size, "%s", values[value]);
     return text;
 }
 

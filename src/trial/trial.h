@@ -73,6 +73,8 @@ bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule
 int by_trial_compare(const struct by_quantization *q, struct by_trial *trial,
                      enum by_verdict_rule rule, const struct by_candidate candidates[2],
                      struct by_trial_score scores[2], bool *better, struct baryon_error *err);
+/* Whether a candidate has the quality that no cost is paid above. */
+bool by_trial_is_good(const struct by_trial_score *score);
 /* How much better one candidate is than another, on the samples that judged both. */
 struct by_gain by_trial_gain(const struct by_trial_score *one, const struct by_trial_score *other,
                              size_t *samples);

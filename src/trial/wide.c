@@ -3,8 +3,6 @@
 
 #include "quant/own_sqnr.h"
 
-#define GOOD 20.0 /* dB of a model that needs none */
-
 /* In steps of about a bit, from tensors that are lost in 8 bits to those that are good. */
 static const int levels[BY_WIDE_LEVELS] = {25, 30, 35};
 
@@ -50,17 +48,12 @@ static size_t list_candidates(const struct by_recipe *recipe, const struct by_ca
     return count;
 }
 
-static bool is_good(const struct by_trial_score *score)
-{
-    return !score->lost && by_judge_sqnr(score->each, score->count) >= GOOD;
-}
-
 /* Upwards as long as it pays and the model is not good yet. */
 static size_t climb(const struct by_quantization *q, const struct by_trial_score *scores,
                     size_t count)
 {
     size_t place = 0;
-    for (size_t i = 1; i < count && !is_good(&scores[place]); i++)
+    for (size_t i = 1; i < count && !by_trial_is_good(&scores[place]); i++)
         if (by_trial_prefers(q, BY_VERDICT_WIDER, &scores[i], &scores[place]))
             place = i;
     return place;
@@ -116,7 +109,7 @@ int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_
     if (by_trial_ahead(trial, ends, 2, err) < 0 ||
         by_trial_contest(trial, ends, 1, scores, err) < 0)
         return -1;
-    if (is_good(&scores[0]))
+    if (by_trial_is_good(&scores[0]))
         return 0;
     if (by_trial_compare(q, trial, BY_VERDICT_WIDE, ends, scores, &better, err) < 0)
         return -1;

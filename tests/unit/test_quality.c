@@ -183,15 +183,20 @@ static void long_outputs_are_compared_whole(void **state)
 
 /* --- What to try --- */
 
-static const char *next_of(struct by_recipe recipe, enum by_blame blame, bool samples)
+static const char *next_at(double sqnr, struct by_recipe recipe, enum by_blame blame, bool samples)
 {
     static char kept[160];
     struct by_arena arena;
     by_arena_init(&arena, 0);
-    const char *next = by_quality_next(&recipe, blame, samples, &arena);
+    const char *next = by_quality_next(&recipe, blame, sqnr, samples, &arena);
     snprintf(kept, sizeof kept, "%s", next ? next : "nothing");
     by_arena_release(&arena);
     return kept;
+}
+
+static const char *next_of(struct by_recipe recipe, enum by_blame blame, bool samples)
+{
+    return next_at(BY_QUALITY_USABLE, recipe, blame, samples);
 }
 
 static struct by_recipe eight_bits(const char *preset)
@@ -253,6 +258,25 @@ static void activations_get_more_bits(void **state)
     assert_non_null(strstr(next_of(recipe, BY_BLAME_ACTIVATIONS, true), "baryon sensitivity"));
 }
 
+/* One step does not mend what is hardly usable. */
+static void what_is_hardly_usable_is_searched(void **state)
+{
+    (void)state;
+    const double low = BY_QUALITY_USABLE - 0.01;
+    struct by_recipe recipe = eight_bits("XINT8");
+    recipe.hardware = BY_HARDWARE_XINT8;
+    assert_string_equal(next_at(low, recipe, BY_BLAME_WEIGHTS, true),
+                        "'baryon auto --target xint8'");
+    assert_string_equal(next_at(low, recipe, BY_BLAME_WEIGHTS, false), "--preset XINT8_ADAROUND");
+    recipe.hardware = BY_HARDWARE_EXTENDED;
+    assert_string_equal(next_at(low, recipe, BY_BLAME_ACTIVATIONS, true),
+                        "'baryon auto --target vitis-ai'");
+    recipe.hardware = BY_HARDWARE_NONE;
+    assert_string_equal(next_at(low, recipe, BY_BLAME_BOTH, true), "'baryon auto --target cpu'");
+    recipe.approach = BY_APPROACH_WEIGHTS;
+    assert_non_null(strstr(next_at(low, recipe, BY_BLAME_WEIGHTS, true), "--preset"));
+}
+
 static void blocks_of_matmul_get_more_bits(void **state)
 {
     (void)state;
@@ -309,6 +333,7 @@ int main(void)
         cmocka_unit_test(weights_are_solved_or_finer),
         cmocka_unit_test(statistics_solve_weights),
         cmocka_unit_test(activations_get_more_bits),
+        cmocka_unit_test(what_is_hardly_usable_is_searched),
         cmocka_unit_test(blocks_of_matmul_get_more_bits),
         cmocka_unit_test(sentences_say_what_was_measured),
     };
