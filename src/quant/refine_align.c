@@ -2,7 +2,8 @@
 #include "quant/refine_around.h"
 #include "quant/refine_rules.h"
 
-/* The least position of the node's rows, or false when one has none. */
+/* The least position of the node's rows, or false when one has none. Zeros follow what is not; the
+ * peer has no exception for them. */
 static bool least_position(const struct by_refining *at, size_t inputs, int *least)
 {
     const size_t out = by_row_out(at);
@@ -15,7 +16,8 @@ static bool least_position(const struct by_refining *at, size_t inputs, int *lea
             continue;
         if (!by_row_position(at->plan, row, &position))
             return false;
-        *least = position < *least ? position : *least;
+        if (at->plan->recipe->compat || !by_row_is_zero(at->plan, row))
+            *least = position < *least ? position : *least;
     }
     return true;
 }

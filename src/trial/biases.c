@@ -70,6 +70,32 @@ static int join_known_ranges(struct by_quant_plan *plan, struct by_calibrate_opt
                : join_names(plan, names, count, options, err);
 }
 
+static bool has_open_size(const struct baryon_value *value)
+{
+    return value->is_input && !value->initializer && value->elem == BY_ELEM_FLOAT &&
+           value->use_count && !by_shape_is_static(value->shape);
+}
+
+/* Sizes that the model leaves open follow from those of its inputs, which may stay float. */
+static int join_open_inputs(struct by_quant_plan *plan, struct by_calibrate_options *options,
+                            struct baryon_error *err)
+{
+    const struct by_ptrs *inputs = &plan->model->graph->input;
+    if (!options->name_count)
+        return 0;
+    const char **names = by_arena_alloc(&plan->arena, inputs->count, sizeof *names, err);
+    size_t count = 0;
+    if (!names)
+        return -1;
+    for (size_t i = 0; i < inputs->count; i++) {
+        const struct by_value_info *info = inputs->at[i];
+        const struct baryon_value *value = by_graph_value(plan->model->graph, info->name);
+        if (value && has_open_size(value))
+            names[count++] = value->name;
+    }
+    return join_names(plan, names, count, options, err);
+}
+
 int by_trial_want(struct by_quant_plan *plan, bool corrects, struct by_calibrate_options *options,
                   struct baryon_error *err)
 {
@@ -77,7 +103,7 @@ int by_trial_want(struct by_quant_plan *plan, bool corrects, struct by_calibrate
     options->means = corrects;
     if (by_quant_wanted(plan, &options->names, &options->name_count, err) < 0 ||
         by_quant_votes(plan, &options->votes, &options->vote_count, err) < 0 ||
-        join_known_ranges(plan, options, err) < 0)
+        join_known_ranges(plan, options, err) < 0 || join_open_inputs(plan, options, err) < 0)
         return -1;
     if (!options->means)
         return 0;

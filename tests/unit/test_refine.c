@@ -52,6 +52,7 @@ static size_t put_row(const char *name, enum by_role role, int position)
     assert_true(row < 64);
     scales[row] = ldexpf(1, -position);
     zeros[row] = 0;
+    plan->rows.at[row].range = (struct by_range){.low = -1, .high = 1};
     struct by_params *params = &plan->rows.at[row].params;
     params->count = 1;
     params->scales = &scales[row];
@@ -161,13 +162,37 @@ static void test_product(void **state)
     close_plan();
 }
 
-static void test_concat_takes_the_greatest_scale(void **state)
+static struct baryon_model *concat_model(void)
 {
-    (void)state;
     struct baryon_model *model = binary_model("Concat");
     assert_ok(by_model_link(model, &err));
     assert_ok(by_node_set_int(model->graph->node.at[0], "axis", 0, &err));
-    open_plan(model);
+    return model;
+}
+
+/* A cache that is empty at first has no range, and says nothing about what is joined to it. */
+static void test_concat_ignores_zeros(void **state)
+{
+    (void)state;
+    for (int compat = 0; compat < 2; compat++) {
+        recipe.compat = compat;
+        open_plan(concat_model());
+        const size_t x = put_row("x", BY_ROLE_ACTIVATION, 0);
+        const size_t z = put_row("z", BY_ROLE_ACTIVATION, 6);
+        const size_t y = put_row("y", BY_ROLE_ACTIVATION, 5);
+        plan->rows.at[x].range = (struct by_range){.low = 0};
+        assert_ok(by_refine(plan, &err));
+        assert_int_equal(position_of(x), compat ? 0 : 5);
+        assert_int_equal(position_of(z), compat ? 0 : 5);
+        assert_int_equal(position_of(y), compat ? 0 : 5);
+        close_plan();
+    }
+}
+
+static void test_concat_takes_the_greatest_scale(void **state)
+{
+    (void)state;
+    open_plan(concat_model());
     const size_t x = put_row("x", BY_ROLE_ACTIVATION, 3);
     const size_t z = put_row("z", BY_ROLE_ACTIVATION, 6);
     const size_t y = put_row("y", BY_ROLE_ACTIVATION, 4);
@@ -537,6 +562,7 @@ int main(void)
         cmocka_unit_test_setup(test_addition, start),
         cmocka_unit_test_setup(test_product, start),
         cmocka_unit_test_setup(test_concat_takes_the_greatest_scale, start),
+        cmocka_unit_test_setup(test_concat_ignores_zeros, start),
         cmocka_unit_test_setup(test_rules_are_switched_off_by_name, start),
         cmocka_unit_test_setup(test_given_parameters_stay, start),
         cmocka_unit_test_setup(test_other_hardware_moves_nothing, start),
