@@ -25,6 +25,28 @@ static int sqnr_of(const struct by_quant_row *row, const struct by_params *param
     return 0;
 }
 
+int by_quant_sqnr_in(const struct by_quant_plan *plan, size_t row, const struct by_sketch *sketch,
+                     double *sqnr, struct baryon_error *err)
+{
+    return sqnr_of(&plan->rows.at[row], by_quant_params(plan, row), sketch, sqnr, err);
+}
+
+int by_quant_sqnr_at_best(const struct by_quant_plan *plan, size_t row,
+                          const struct by_sketch *sketch, double *sqnr, struct baryon_error *err)
+{
+    const struct by_quant_row *at = &plan->rows.at[row];
+    const struct by_range range = {.low = (double)sketch->min,
+                                   .high = (double)sketch->max};
+    struct by_calib_target target;
+    struct by_scale scale;
+    by_spec_target(&at->spec, &target);
+    if (by_scale_of_range(&range, &target, &scale, err))
+        return -1;
+    float step = (float)scale.scale;
+    const struct by_params params = {.count = 1, .scales = &step, .zeros = &scale.zero_point};
+    return sqnr_of(at, &params, sketch, sqnr, err);
+}
+
 int by_quant_own_sqnr(const struct by_quant_plan *plan, size_t row, struct by_stats *stats,
                       double *sqnr, bool *known, struct baryon_error *err)
 {

@@ -12,6 +12,13 @@
 int by_quant_own_sqnr(const struct by_quant_plan *plan, size_t row, struct by_stats *stats,
                       double *sqnr, bool *known, struct baryon_error *err);
 
+/* The same of other values with the parameters of that row, which has one scale, and with
+ * parameters of its type for their whole range. */
+int by_quant_sqnr_in(const struct by_quant_plan *plan, size_t row, const struct by_sketch *sketch,
+                     double *sqnr, struct baryon_error *err);
+int by_quant_sqnr_at_best(const struct by_quant_plan *plan, size_t row,
+                          const struct by_sketch *sketch, double *sqnr, struct baryon_error *err);
+
 /* Names of tensors with 8 bits whose range is known, as that of Softmax, so that nothing else asks
  * for their statistics; none where the recipe widens none. Lives in the plan. */
 int by_quant_own_wanted(struct by_quant_plan *plan, const char *const **names, size_t *count,

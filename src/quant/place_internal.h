@@ -107,6 +107,9 @@ void by_place_variances(struct by_placing *placing);
  * --- */
 void by_place_front_ends(struct by_placing *placing);
 
+/* --- place_joins.c: joins of different ranges stay float, if wanted --- */
+void by_place_joins(struct by_placing *placing);
+
 /* --- place_logarithm.c: what computes before a logarithm stays float --- */
 void by_place_logarithms(struct by_placing *placing);
 /* --- place_spare.c: pairs that no layer reads are left out --- */

@@ -301,6 +301,7 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err)
     for (size_t i = 0; i < placing->node_count; i++)
         if (select_node(placing, placing->graph->node.at[i], err))
             return -1;
+    by_place_joins(placing);
     by_place_front_ends(placing); /* what it leaves float has integers that no layer reads */
     if (by_place_spare(placing, err))
         return -1;

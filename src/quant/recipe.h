@@ -153,6 +153,8 @@ enum by_logarithms {
 };
 /* Pairs that no layer reads: kept, left out unless samples say otherwise, or left out. */
 enum by_auto_exclude { BY_EXCLUDE_OFF, BY_EXCLUDE_AUTO, BY_EXCLUDE_ALWAYS };
+/* Concat nodes that leave little of an input: in integers, float, or as samples say. */
+enum by_joins { BY_JOINS_AUTO, BY_JOINS_QUANTIZED, BY_JOINS_FLOAT };
 /* What --mixed may give to layers. */
 enum by_mixed_type { BY_MIXED_OFF, BY_MIXED_INT8, BY_MIXED_BFP16, BY_MIXED_MXINT8 };
 enum by_half_floats { BY_HALF_AUTO, BY_HALF_TO_FLOAT32, BY_HALF_KEPT };
@@ -211,6 +213,13 @@ struct by_recipe {
         const struct by_own_sqnr *at;
         size_t count;
     } own;
+    enum by_joins joins;
+    struct { /* outputs of nodes that are such joins, see joins.h; none before there are statistics
+              */
+        const char *const *at;
+        size_t count;
+        bool on; /* they stay float */
+    } float_joins;
     struct { /* sorted by name; what samples chose by the outputs of the model */
         const struct by_range_factor *at;
         size_t count;

@@ -432,6 +432,7 @@ void by_quantization_close(struct by_quantization *q)
     by_frame_release(&q->floats);
     by_free(q->report.solved.layers);
     by_free(q->own);
+    by_free((void *)q->joins);
     by_free(q->factors);
     by_known_close(q->known);
     by_trial_close(q->trial);

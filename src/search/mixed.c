@@ -298,6 +298,8 @@ static void pin_choices(const struct by_quantization *q, struct by_recipe *recip
     recipe->other_weight_method = NULL;
     if (recipe->logarithms == BY_LOGARITHMS_AUTO)
         recipe->logarithms = q->recipe.logarithms;
+    if (recipe->joins == BY_JOINS_AUTO)
+        recipe->joins = q->recipe.float_joins.on ? BY_JOINS_FLOAT : BY_JOINS_QUANTIZED;
     if (recipe->auto_exclude == BY_EXCLUDE_AUTO) {
         recipe->auto_exclude = q->recipe.spares_pairs ? BY_EXCLUDE_ALWAYS : BY_EXCLUDE_OFF;
         recipe->spares_pairs = q->recipe.spares_pairs;

@@ -70,6 +70,8 @@ void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked,
     pin_channels(q, asked, rest);
     if (asked->logarithms == BY_LOGARITHMS_AUTO)
         by_str_printf(rest, "logarithm-inputs: %s\n", name_of_logarithms(q->recipe.logarithms));
+    if (asked->joins == BY_JOINS_AUTO)
+        by_str_printf(rest, "joins: %s\n", q->recipe.float_joins.on ? "float" : "quantized");
     if (asked->auto_exclude == BY_EXCLUDE_AUTO)
         by_str_printf(rest, "auto-exclude: %s\n", q->recipe.spares_pairs ? "always" : "off");
     if (asked->wide_auto)

@@ -63,7 +63,7 @@ struct by_recipe_settings {
     struct by_span_list file_spans;
 
     /* --- Pairs --- */
-    int logarithm_inputs, auto_exclude, mixed;
+    int logarithm_inputs, joins, auto_exclude, mixed;
     double mixed_goal, mixed_share;
     bool dedicated_pairs, dedicated_dq, dual_pairs, keep_float_weights, keep_float_blocks,
         fold_relu, align_elementwise;

@@ -10,6 +10,13 @@ static const struct by_choice operator_lists[] = {
     {0},
 };
 
+static const struct by_choice joins[] = {
+    {"auto", BY_JOINS_AUTO, "quantized, or float where held-out samples are much better so"},
+    {"quantized", BY_JOINS_QUANTIZED, "as other nodes"},
+    {"float", BY_JOINS_FLOAT, "float"},
+    {0},
+};
+
 static const struct by_choice logarithms[] = {
     {"auto", BY_LOGARITHMS_AUTO,
      "float, or one of the others where held-out samples are better so"},
@@ -108,6 +115,15 @@ static const struct by_option nodes_rows[] = {
      .fallback = "auto",
      AT(logarithm_inputs),
      .help = "Type of what computes the input of a logarithm, back to the layers or with them"},
+    {.name = "joins",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = joins,
+     .fallback = "auto",
+     AT(joins),
+     .help =
+         "Type of Concat nodes whose scale leaves less than 20 dB of an input, and of operators "
+         "after them that only move and scale what is joined"},
     {.name = "auto-exclude",
      .type = BY_OPT_CHOICE,
      .arg = "WHEN",

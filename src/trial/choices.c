@@ -39,6 +39,14 @@ static bool has_front_end(const struct by_quant_plan *plan)
            by_spec_is_integer(&plan->recipe->activation) && by_place_has_front_end(plan);
 }
 
+/* --- Joins of different ranges --- */
+
+static bool has_joins(const struct by_quant_plan *plan)
+{
+    return plan->recipe->joins == BY_JOINS_AUTO && plan->recipe->float_joins.count &&
+           !plan->recipe->float_joins.on;
+}
+
 /* --- Clipping of weights --- */
 
 #define GOOD 20.0 /* dB that weights have by themselves, where clipping them gains little */
@@ -136,6 +144,8 @@ static const struct by_choice_row rows[] = {
      "--activation-headroom-auto=false keeps it", false, false},
     {has_spared_pairs, BY_EDIT_PAIRS, 1, BY_VERDICT_PAIRS, "--auto-exclude always leaves them out",
      false, false},
+    {has_joins, BY_EDIT_JOINS, 1, BY_VERDICT_JOINS, "--joins quantized keeps them in integers",
+     true, true},
     {has_coarse_weights, BY_EDIT_WEIGHT_METHOD, 1, BY_VERDICT_WEIGHT_METHOD,
      "--weight-method minmax does not clip them", true, false},
     {has_other_than_minmse, BY_EDIT_ACTIVATION_METHOD, BY_OTHER_MINMSE,

@@ -1,5 +1,7 @@
 /* Makes the choices of the config: each on drafts, by held-out samples. */
 #include "trial/choices.h"
+
+#include "quant/joins.h"
 #include "trial/equalize.h"
 #include "trial/trial.h"
 #include "trial/wide.h"
@@ -248,17 +250,31 @@ static bool is_later(const struct by_quantization *q, bool wide)
            q->recipe.activation.method == by_calibrator_find(by_other_method_name(BY_OTHER_MINMSE));
 }
 
+/* Ranges of all samples tell which there are. */
+static int list_joins(struct by_quantization *q, struct baryon_error *err)
+{
+    struct by_recipe *recipe = &q->recipe;
+    if (!q->stats || recipe->compat || recipe->joins == BY_JOINS_QUANTIZED ||
+        recipe->approach != BY_APPROACH_STATIC)
+        return 0;
+    if (by_joins_list(q->plan, q->stats, &q->joins, &recipe->float_joins.count, err) < 0)
+        return -1;
+    recipe->float_joins.at = q->joins;
+    recipe->float_joins.on = recipe->joins == BY_JOINS_FLOAT && recipe->float_joins.count;
+    return 0;
+}
+
 int by_choose_calibrated(struct by_quantization *q, bool *changed, bool *more,
                          struct baryon_error *err)
 {
     *changed = *more = false;
-    if (q->options->recipe != &q->recipe || by_wide_list(q, err) < 0)
+    if (q->options->recipe != &q->recipe || by_wide_list(q, err) < 0 || list_joins(q, err) < 0)
         return -1;
     const bool wide = by_wide_is_open(&q->recipe), later = is_later(q, wide);
     if (choose_calibrated(q, later ? SHARES_ALL : SHARES_ALL | HOLDS_OUT, wide, changed,
                           later ? more : NULL, err) < 0)
         return -1;
-    *changed = *changed || q->recipe.wide_below > 0;
+    *changed = *changed || q->recipe.wide_below > 0 || q->recipe.float_joins.on;
     return 0;
 }
 

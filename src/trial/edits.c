@@ -226,6 +226,21 @@ static const char *describe_logarithms(int value, char *text, size_t size)
     return text;
 }
 
+/* --- Joins --- */
+
+static int set_joins(struct by_recipe *recipe, int value, struct baryon_error *err)
+{
+    (void)err;
+    recipe->float_joins.on = value != 0;
+    return 0;
+}
+
+static const char *describe_joins(int value, char *text, size_t size)
+{
+    (void)snprintf(text, size, "joins of different ranges %s", value ? "float" : "quantized");
+    return text;
+}
+
 /* --- Method of weights --- */
 
 static int set_weight_method(struct by_recipe *recipe, int value, struct baryon_error *err)
@@ -341,6 +356,7 @@ static const struct by_edit edits[BY_EDIT_KINDS] = {
     [BY_EDIT_LOGARITHMS] = {.name = "logarithms",
                             .config = set_logarithms,
                             .describe = describe_logarithms},
+    [BY_EDIT_JOINS] = {.name = "joins", .config = set_joins, .describe = describe_joins},
     [BY_EDIT_WEIGHT_METHOD] = {.name = "weight method",
                                .config = set_weight_method,
                                .describe = describe_weight_method},

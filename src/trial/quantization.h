@@ -110,6 +110,7 @@ struct by_quantization {
     struct by_stats *stats;     /* NULL: none needed */
     struct by_stats *part;      /* without the last samples, which choices are judged on; or NULL */
     struct by_own_sqnr *own;    /* what recipe.own lists; or NULL */
+    const char **joins;         /* what recipe.float_joins lists; or NULL */
     struct by_range_factor *factors; /* what recipe.factors lists; or NULL */
     bool corrects;                   /* biases, as asked for or as samples said */
     struct by_pool *pool;

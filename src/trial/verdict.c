@@ -34,6 +34,7 @@ static const struct by_threshold integers[BY_VERDICT_RULES] = {
          "a music transcription network gains 2 dB in 8 bits, and loses 20 in "
          "16"},
     [BY_VERDICT_FRONT_END] = {1, 2, BY_MEASURE_ALL, "as BY_VERDICT_WIDE"},
+    [BY_VERDICT_JOINS] = {1, 2, BY_MEASURE_ALL, "as BY_VERDICT_WIDE"},
     [BY_VERDICT_HEADROOM] = {0.5, 2, BY_MEASURE_ALL,
                              "a speaker network gains 2 dB without headroom; six others differ by "
                              "less, or lose up to 10"},
@@ -74,6 +75,7 @@ static const struct by_threshold exponents[BY_VERDICT_RULES] = {
     [BY_VERDICT_BIASES] = {0.1, 2, BY_MEASURE_ALL, "with half of one Silero VAD lost 4 dB"},
     [BY_VERDICT_LOGARITHMS] = {0.1, 1, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_FRONT_END] = {1, 2, BY_MEASURE_ALL, "as of integers"},
+    [BY_VERDICT_JOINS] = {1, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_HEADROOM] = {0.5, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_WEIGHT_METHOD] = {0.5, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_ACTIVATION_METHOD] = {0.25, 0.25, BY_MEASURE_ALL, "as of integers"},

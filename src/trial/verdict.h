@@ -22,7 +22,8 @@ enum by_verdict_rule {
     BY_VERDICT_WEIGHT_ROWS,      /* rows that decide the scale of a weight are split off */
     BY_VERDICT_BIASES,           /* biases are corrected, or not, other than asked first */
     BY_VERDICT_LOGARITHMS,
-    BY_VERDICT_FRONT_END,         /* what computes the input of a logarithm is quantized */
+    BY_VERDICT_FRONT_END,
+    BY_VERDICT_JOINS,             /* what computes the input of a logarithm is quantized */
     BY_VERDICT_HEADROOM,          /* ranges of activations have no headroom */
     BY_VERDICT_PAIRS,             /* pairs that no layer reads are there */
     BY_VERDICT_WEIGHT_METHOD,     /* weights have another calibration method */

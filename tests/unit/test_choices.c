@@ -125,7 +125,7 @@ static void each_choice_changes_what_it_names(void **state)
     size_t count;
     static const char *const methods[] = {"minmse", "minmax"};
     const struct by_choice_row *rows = by_choices(&count);
-    assert_int_equal(count, 7);
+    assert_int_equal(count, 8);
     struct by_recipe recipe = {.activation.calib.headroom = 1.5,
                                .spares_pairs = true,
                                .other_weight_method = by_calibrator_find("minmse")};
@@ -137,19 +137,21 @@ static void each_choice_changes_what_it_names(void **state)
         assert_int_equal(recipe.logarithms, i ? BY_LOGARITHMS_FRONT_END : BY_LOGARITHMS_QUANTIZED);
         assert_true(recipe.activation.calib.headroom == (i < 2 ? 1.5 : 1));
         assert_int_equal(recipe.spares_pairs, i < 3);
-        assert_int_equal(recipe.weight.method == recipe.other_weight_method, i >= 4);
+        assert_int_equal(recipe.float_joins.on, i >= 4);
+        assert_int_equal(recipe.weight.method == recipe.other_weight_method, i >= 5);
         assert_int_equal(rows[i].calibrated, i >= 4);
-        assert_int_equal(rows[i].costs, i == 1);
+        assert_int_equal(rows[i].costs, i == 1 || i == 4);
         assert_ptr_equal(recipe.activation.method,
-                         i < 5 ? NULL : by_calibrator_find(methods[i - 5]));
+                         i < 6 ? NULL : by_calibrator_find(methods[i - 6]));
     }
     assert_int_equal(rows[0].rule, BY_VERDICT_LOGARITHMS);
     assert_int_equal(rows[1].rule, BY_VERDICT_FRONT_END);
     assert_int_equal(rows[2].rule, BY_VERDICT_HEADROOM);
     assert_int_equal(rows[3].rule, BY_VERDICT_PAIRS);
-    assert_int_equal(rows[4].rule, BY_VERDICT_WEIGHT_METHOD);
-    assert_int_equal(rows[5].rule, BY_VERDICT_ACTIVATION_METHOD);
+    assert_int_equal(rows[4].rule, BY_VERDICT_JOINS);
+    assert_int_equal(rows[5].rule, BY_VERDICT_WEIGHT_METHOD);
     assert_int_equal(rows[6].rule, BY_VERDICT_ACTIVATION_METHOD);
+    assert_int_equal(rows[7].rule, BY_VERDICT_ACTIVATION_METHOD);
 }
 
 static void headroom_is_open_for_wide_activations_alone(void **state)
@@ -189,23 +191,23 @@ static void methods_are_open_for_narrow_activations_alone(void **state)
     struct by_quant_plan plan = {.recipe = &recipe, .rows = {.at = &row, .count = 1}};
     by_spec_set_type(&row.spec, BY_ELEM_UINT8);
     row.spec.scale = BY_SCALE_FLOAT32;
-    assert_true(rows[5].applies(&plan) && rows[6].applies(&plan));
+    assert_true(rows[6].applies(&plan) && rows[7].applies(&plan));
     recipe.activation.method = by_calibrator_find("minmse");
-    assert_true(!rows[5].applies(&plan) && rows[6].applies(&plan));
+    assert_true(!rows[6].applies(&plan) && rows[7].applies(&plan));
     recipe.activation.method = by_calibrator_find("minmax");
-    assert_true(rows[5].applies(&plan) && !rows[6].applies(&plan));
+    assert_true(rows[6].applies(&plan) && !rows[7].applies(&plan));
     recipe.activation.method = percentile;
     recipe.activation_method_auto = false;
-    assert_true(!rows[5].applies(&plan) && !rows[6].applies(&plan));
+    assert_true(!rows[6].applies(&plan) && !rows[7].applies(&plan));
     recipe.activation_method_auto = true;
     row.spec.scale = BY_SCALE_POW2;
-    assert_true(!rows[5].applies(&plan) && !rows[6].applies(&plan));
+    assert_true(!rows[6].applies(&plan) && !rows[7].applies(&plan));
     row.spec.scale = BY_SCALE_FLOAT32;
     by_spec_set_type(&row.spec, BY_ELEM_INT16);
-    assert_true(!rows[5].applies(&plan) && !rows[6].applies(&plan));
+    assert_true(!rows[6].applies(&plan) && !rows[7].applies(&plan));
     by_spec_set_type(&row.spec, BY_ELEM_UINT8);
     row.role = BY_ROLE_WEIGHT;
-    assert_true(!rows[5].applies(&plan) && !rows[6].applies(&plan));
+    assert_true(!rows[6].applies(&plan) && !rows[7].applies(&plan));
 }
 
 /* What is widened for other values stays so. */
@@ -249,17 +251,17 @@ static void coarse_weights_may_be_clipped(void **state)
     struct by_quant_plan plan = {
         .model = model, .recipe = &recipe, .rows = {.at = &row, .count = 1}};
     by_spec_set_type(&row.spec, BY_ELEM_INT8);
-    assert_false(rows[4].applies(&plan)); /* 26 dB */
+    assert_false(rows[5].applies(&plan)); /* 26 dB */
     scale *= 4;
-    assert_true(rows[4].applies(&plan)); /* 14 dB */
+    assert_true(rows[5].applies(&plan)); /* 14 dB */
     recipe.rounding = BY_ROUNDING_DESCENT;
-    assert_false(rows[4].applies(&plan));
+    assert_false(rows[5].applies(&plan));
     recipe.rounding = BY_ROUNDING_NEAREST;
     row.spec.method = recipe.other_weight_method;
-    assert_false(rows[4].applies(&plan));
+    assert_false(rows[5].applies(&plan));
     row.spec.method = minmax;
     recipe.other_weight_method = NULL;
-    assert_false(rows[4].applies(&plan));
+    assert_false(rows[5].applies(&plan));
     by_model_free(model);
 }
 

@@ -49,6 +49,8 @@ static const struct {
     {BY_VERDICT_LOGARITHMS, true, 0.1, 1},
     {BY_VERDICT_FRONT_END, false, 1, 2},
     {BY_VERDICT_FRONT_END, true, 1, 2},
+    {BY_VERDICT_JOINS, false, 1, 2},
+    {BY_VERDICT_JOINS, true, 1, 2},
     {BY_VERDICT_HEADROOM, false, 0.5, 2},
     {BY_VERDICT_HEADROOM, true, 0.5, 2},
     {BY_VERDICT_WEIGHT_ROWS, false, 0.5, 2},

@@ -566,6 +566,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->mixed.goal = settings->mixed_goal;
     recipe->mixed.share = settings->mixed_share;
     recipe->logarithms = (enum by_logarithms)settings->logarithm_inputs;
+    recipe->joins = (enum by_joins)settings->joins;
     recipe->auto_exclude = (enum by_auto_exclude)settings->auto_exclude;
     recipe->spares_pairs = recipe->auto_exclude != BY_EXCLUDE_OFF;
     recipe->nbits.bits = settings->nbits;
