@@ -32,7 +32,7 @@ static bool scales(const struct baryon_node *node)
     return by_node_is_one_of(node, names);
 }
 
-static bool is_quantized(const struct joining *joining, const struct baryon_node *node)
+static bool takes_integers(const struct joining *joining, const struct baryon_node *node)
 {
     const struct by_quant_node *planned = by_quant_node_of(joining->plan, node);
     return node->graph == joining->graph && planned && planned->state == BY_NODE_QUANTIZED;
@@ -102,7 +102,7 @@ static void add_node(struct joining *joining, const struct baryon_node *node)
     joining->nodes[joining->count++] = node;
 }
 
-static void follow(struct joining *joining, const struct baryon_node *concat)
+static void follow_join(struct joining *joining, const struct baryon_node *concat)
 {
     add_node(joining, concat);
     for (size_t at = 0; at < joining->count; at++)
@@ -110,7 +110,7 @@ static void follow(struct joining *joining, const struct baryon_node *concat)
             const struct baryon_value *out = by_node_out(joining->nodes[at], k);
             for (size_t i = 0; out && i < out->use_count; i++) {
                 const struct baryon_node *user = out->uses[i].node;
-                if (user && is_quantized(joining, user) && (moves(user) || scales(user)))
+                if (user && takes_integers(joining, user) && (moves(user) || scales(user)))
                     add_node(joining, user);
             }
         }
@@ -172,7 +172,7 @@ static bool is_observed(const struct joining *joining)
         for (size_t k = 0; k < node->input.count; k++) {
             const struct baryon_value *value = by_node_in(node, k);
             const struct baryon_node *from = value ? value->producer : NULL;
-            if (from && is_quantized(joining, from) && !joining->in[from->index] &&
+            if (from && takes_integers(joining, from) && !joining->in[from->index] &&
                 !has_source(joining, value))
                 return false;
         }
@@ -180,7 +180,7 @@ static bool is_observed(const struct joining *joining)
             const struct baryon_value *value = by_node_out(node, k);
             for (size_t u = 0; value && u < value->use_count; u++) {
                 const struct baryon_node *user = value->uses[u].node;
-                if (user && is_quantized(joining, user) && !joining->in[user->index] &&
+                if (user && takes_integers(joining, user) && !joining->in[user->index] &&
                     !stats_of(joining, value))
                     return false;
             }
@@ -195,13 +195,13 @@ static int look_at(struct joining *joining, const struct baryon_node *concat,
                    struct baryon_error *err)
 {
     bool lost;
-    if (!by_node_is(concat, "Concat") || !is_quantized(joining, concat))
+    if (!by_node_is(concat, "Concat") || !takes_integers(joining, concat))
         return 0;
     if (loses(joining, concat, &lost, err) < 0)
         return -1;
     if (!lost)
         return 0;
-    follow(joining, concat);
+    follow_join(joining, concat);
     drop_last_moves(joining);
     const bool observed = is_observed(joining);
     for (size_t i = 0; i < joining->count; i++)

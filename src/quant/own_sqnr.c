@@ -35,8 +35,7 @@ int by_quant_sqnr_at_best(const struct by_quant_plan *plan, size_t row,
                           const struct by_sketch *sketch, double *sqnr, struct baryon_error *err)
 {
     const struct by_quant_row *at = &plan->rows.at[row];
-    const struct by_range range = {.low = (double)sketch->min,
-                                   .high = (double)sketch->max};
+    const struct by_range range = {.low = (double)sketch->min, .high = (double)sketch->max};
     struct by_calib_target target;
     struct by_scale scale;
     by_spec_target(&at->spec, &target);

@@ -216,7 +216,8 @@ static const struct meaning {
 } meanings[] = {
     {" activation activation-symmetric activation-reduce-range activation-scale "
      "activation-method activation-headroom activation-headroom-auto wide-below wide-auto "
-     "activation-method-auto weight-method-auto weight-rows-auto logarithm-inputs joins auto-exclude "
+     "activation-method-auto weight-method-auto weight-rows-auto logarithm-inputs joins "
+     "auto-exclude "
      "format bias "
      "bias-correction "
      "rounding-scales ",

@@ -34,6 +34,6 @@ scaled = [
 ]
 moved = [node("Transpose", ["c"], ["n"], "turn", perm=[0, 1, 3, 2]), last]
 save("scaled", 500, scaled, [1, 5, 8, 8])
-save("alike", 2, scaled, [1, 5, 8, 8])
+save("alike", 8, scaled, [1, 5, 8, 8])
 save("moved", 500, moved, [1, 5, 8, 8])
 np.save("x.npy", np.random.default_rng(3).normal(size=(32, 3, 8, 8)).astype(np.float32))
