@@ -84,21 +84,25 @@ def measure(folder, names):
 
 
 def check_kinds(folder):
-    """What is measured of a kind of linear in the first choice: the float model with what became of these weights in it."""
+    """What is measured of a kind of linear in the first choice: the float model with what became of these weights in it, and the
+    other way round."""
     given = ("auto", "model", "--bits", 4.6, "--types", f"{TYPE},int8_wo_64", "--judge-windows", 2, "--no-uniform", *TEXTS)
     done = subprocess.run([BARYON, "llm", *map(str, given), "-o", "corrected", "-v"], cwd=folder, capture_output=True, text=True)
-    told = {kind: float(kl) for kind, kl in re.findall(r"all (\w+) alone: kl (\S+)", done.stderr)}
+    line = re.compile(r"all (\w+) alone: kl (\S+) \(of all: (\S+), without: (\S+)\)")
+    told = {found[1]: [float(found[k]) for k in (2, 3, 4)] for found in line.finditer(done.stderr)}
     run(folder, *given, "-o", "first", "--corrections", 0)
     run(folder, "dequantize", "first", "-o", "floats", "--to", "f32")
     own, other = (load_file(folder / name / "model.safetensors") for name in ("model", "floats"))
     for name in SHAPES:
-        shutil.rmtree(folder / "mixed", ignore_errors=True)
-        shutil.copytree(folder / "model", folder / "mixed")
-        save_file({key: (other if name in key else own)[key] for key in own}, folder / "mixed/model.safetensors")
-        kl = json.loads(run(folder, "eval", "mixed", "--against", "model", "--text", "choose.npy", "--length", LENGTH, "--json"))["kl"]
-        found = told.get(name.split(".")[1], 0)
-        # The last token of a window counts here, where nothing follows it that eval could judge.
-        yield None if abs(found - kl) < 1e-2 * kl else f"all {name}: {found}, in a model of its own {kl}"
+        for at, what, is_other in ((0, "alone", lambda key: name in key), (1, "of all", lambda key: True),
+                                   (2, "without", lambda key: name not in key)):  # fmt: skip
+            shutil.rmtree(folder / "mixed", ignore_errors=True)
+            shutil.copytree(folder / "model", folder / "mixed")
+            save_file({key: (other if is_other(key) else own)[key] for key in own}, folder / "mixed/model.safetensors")
+            kl = json.loads(run(folder, "eval", "mixed", "--against", "model", "--text", "choose.npy", "--length", LENGTH, "--json"))["kl"]
+            found = told.get(name.split(".")[1], [0, 0, 0])[at]
+            # The last token of a window counts here, where nothing follows it that eval could judge.
+            yield None if abs(found - kl) < 1e-2 * kl else f"all {name}, {what}: {found}, in a model of its own {kl}"
 
 
 def size_of(folder, name):
