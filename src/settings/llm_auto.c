@@ -131,16 +131,18 @@ static const struct by_option rows[] = {
      .fallback = "0",
      .offset = AUTO(probe_layers),
      .help = "Layers for which that is measured, others lie between; 0 for all"},
-    {.name = "corrections",
-     .type = BY_OPT_INT,
-     .arg = "COUNT",
-     .min = 0,
-     .max = 100,
-     .fallback = "1",
-     .offset = AUTO(corrections),
-     .help =
-         "Within a size: choose again at most COUNT times, by what the layers of the last model "
-         "were found to diverge, as long as models get better"},
+    {
+        .name = "corrections",
+        .type = BY_OPT_INT,
+        .arg = "COUNT",
+        .min = 0,
+        .max = 100,
+        .fallback = "1",
+        .offset = AUTO(corrections),
+        .help =
+            "Within a size: choose again at most COUNT times, by what kinds of linears of the last "
+            "model were found to diverge, as long as models are not worse by more than the error",
+    },
     {.name = "no-uniform",
      .type = BY_OPT_FLAG,
      .offset = AUTO(no_uniform),

@@ -229,29 +229,26 @@ static int find_for_goal(struct by_bits_search *s, uint64_t limit, struct baryon
     return 0;
 }
 
-/* Another choice, by what layers and kinds of linears were found to diverge; kept where it is
- * better. */
-static int correct_choice(struct by_bits_search *s, uint64_t limit, double *room, bool *better,
+/* Another choice, by what kinds of linears were found to diverge. Some windows tell models that are
+ * nearly as good apart by chance alone: it is kept unless it is worse by more than the error over
+ * windows. */
+static int correct_choice(struct by_bits_search *s, uint64_t limit, bool *kept,
                           struct baryon_error *err)
 {
-    const size_t layers = s->calibrated.decoder.layers;
     struct by_llm_auto_measured measured = {0};
     const struct by_bits_trial trial = {s->chosen, TRIAL, &measured};
     double kinds[BY_BITS_KINDS];
     char best[4096], path[4096];
-    *better = false;
+    *kept = false;
     if (by_bits_trial_path(s, BY_BITS_BEST, best, sizeof best, err) ||
-        by_bits_trial_path(s, TRIAL, path, sizeof path, err) ||
-        by_bits_shares(s, best, room, room + layers, err) || by_bits_kinds(s, best, kinds, err))
-        return -1;
-    by_bits_correct(s, room, room + layers);
-    if (by_bits_predict(s, err))
+        by_bits_trial_path(s, TRIAL, path, sizeof path, err) || by_bits_kinds(s, best, kinds, err))
         return -1;
     by_bits_correct_kinds(s, kinds);
     if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
         return -1;
-    *better = measured.kl.mean < s->result->reached;
-    if (!*better)
+    const double error = isfinite(measured.kl.error) ? measured.kl.error : 0;
+    *kept = measured.kl.mean <= s->result->reached + error;
+    if (!*kept)
         return by_bits_trial_remove(s, TRIAL, err);
     s->result->reached = measured.kl.mean;
     return by_bits_trial_remove(s, BY_BITS_BEST, err) || by_rename_folder(path, best, err) ? -1 : 0;
@@ -260,19 +257,17 @@ static int correct_choice(struct by_bits_search *s, uint64_t limit, double *room
 static int correct_choices(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
 {
     const size_t units = s->unit_count * sizeof *s->chosen;
-    const size_t layers = s->calibrated.decoder.layers;
-    double *room = by_arena_alloc(&s->arena, 2 * layers, sizeof *room, err);
-    size_t *kept = by_arena_alloc(&s->arena, s->unit_count, sizeof *kept, err);
-    bool better = true;
-    if (!room || !kept)
+    size_t *before = by_arena_alloc(&s->arena, s->unit_count, sizeof *before, err);
+    bool kept = true;
+    if (!before)
         return -1;
-    for (uint64_t i = 0; i < s->options->corrections && better; i++) {
-        memcpy(kept, s->chosen, units);
-        if (correct_choice(s, limit, room, &better, err))
+    for (uint64_t i = 0; i < s->options->corrections && kept; i++) {
+        memcpy(before, s->chosen, units);
+        if (correct_choice(s, limit, &kept, err))
             return -1;
     }
-    if (!better)
-        memcpy(s->chosen, kept, units);
+    if (!kept)
+        memcpy(s->chosen, before, units);
     return 0;
 }
 
@@ -301,7 +296,7 @@ static int judge_best(struct by_bits_search *s, struct baryon_error *err)
         by_arena_alloc(&s->result->arena, s->result->layers, sizeof *s->result->layer_kl, err);
     if (!s->result->layer_kl || by_bits_measure(s, &trial, true, err) ||
         by_bits_trial_path(s, BY_BITS_BEST, path, sizeof path, err) ||
-        by_bits_shares(s, path, s->result->layer_kl, NULL, err))
+        by_bits_layers(s, path, s->result->layer_kl, err))
         return -1;
     if (s->result->single_wins)
         s->result->single = *chosen;

@@ -109,18 +109,14 @@ uint64_t by_bits_probe_bytes(struct by_bits_search *s);
 /* Layers between those that were probed get what lies between; released in any case. */
 void by_bits_probe_close(struct by_bits_search *s);
 /* The divergence with each of the decoder's layers of a quantized model alone, in windows that
- * judge. With `without`, room for as many: each layer's part in what the model diverges, in windows
- * that choose. */
-int by_bits_shares(struct by_bits_search *s, const char *path, double *kl, double *without,
+ * judge. */
+int by_bits_layers(struct by_bits_search *s, const char *path, double *kl,
                    struct baryon_error *err);
 
-/* Factors of each layer are corrected by its part in what a model of s->chosen diverges; room: for
- * as many. */
-void by_bits_correct(struct by_bits_search *s, const double *kl, double *room);
-/* The divergence with each kind of linear of a quantized model alone, in windows that choose; 0:
+/* The part of each kind of linear in what a quantized model diverges, in windows that choose; 0:
  * the model has none. kl: of BY_BITS_KINDS. */
 int by_bits_kinds(struct by_bits_search *s, const char *path, double *kl, struct baryon_error *err);
-/* The same of factors of each kind. */
+/* Factors of each kind are corrected by its part in what a model of s->chosen diverges. */
 void by_bits_correct_kinds(struct by_bits_search *s, const double *kl);
 /* Predictions from errors and factors. */
 int by_bits_predict(struct by_bits_search *s, struct baryon_error *err);

@@ -38,35 +38,8 @@ int by_bits_predict(struct by_bits_search *s, struct baryon_error *err)
     return 0;
 }
 
-/* What is predicted of the decoder's layers; their sum. */
-static double predict_layers(const struct by_bits_search *s, double *layers)
-{
-    double sum = 0;
-    memset(layers, 0, s->calibrated.decoder.layers * sizeof *layers);
-    for (size_t i = 0; i < s->linear_count; i++) {
-        const struct by_bits_linear *linear = &s->linears[i];
-        const double own = s->predicted[i * s->type_count + s->chosen[linear->unit]];
-        layers[linear->layer] += own;
-        sum += own;
-    }
-    return sum;
-}
-
-/* Probes and parts are both measured, on few tokens: neither is believed more than the other. */
-void by_bits_correct(struct by_bits_search *s, const double *kl, double *room)
-{
-    const size_t layers = s->calibrated.decoder.layers;
-    const double predicted = predict_layers(s, room);
-    double measured = 0;
-    for (size_t i = 0; i < layers; i++)
-        measured += kl[i];
-    for (size_t i = 0; i < layers && measured > 0 && predicted > 0; i++)
-        for (size_t k = 0; k < BY_BITS_KINDS && kl[i] > 0 && room[i] > 0; k++)
-            s->factor[i * BY_BITS_KINDS + k] *= sqrt(kl[i] / measured / (room[i] / predicted));
-}
-
-/* A kind's divergence in all layers together is measured itself, where probes only share that of a
- * layer by what drifts: it counts in full. */
+/* A kind's part in all layers together is measured itself, where probes only share the divergence
+ * of a layer by what drifts: it counts in full. */
 void by_bits_correct_kinds(struct by_bits_search *s, const double *kl)
 {
     double predicted[BY_BITS_KINDS] = {0}, all = 0, measured = 0;

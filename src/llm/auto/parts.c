@@ -19,22 +19,15 @@ static int exchange_layer(struct by_bits_copies *p, struct by_decoder_run *other
     return 0;
 }
 
-/* The divergence where each layer in turn is that of the other decoder; and, where asked, of the
- * decoder itself. Some copies at once share the float model's logits. */
+/* The divergence where each layer in turn is that of the other decoder. Some copies at once share
+ * the float model's logits. */
 static int exchange_layers(struct by_bits_copies *p, struct by_decoder_run *other, double *kl,
-                           double *own, struct baryon_error *err)
+                           struct baryon_error *err)
 {
     const size_t layers = p->decoder->layers;
     if (by_bits_copies_open(p, err) ||
         by_decoder_begin(other, other->decoder, p->ids, 1, 1, p->s->pool, err))
         return -1;
-    if (own) {
-        p->count = 1;
-        if (by_decoder_load(&p->walk, 0, err) ||
-            by_bits_copies_start(p, 0, 0, &p->walk.loaded, err) || by_bits_copies_finish(p, 0, err))
-            return -1;
-        *own = p->kl[0];
-    }
     p->count = 0;
     for (size_t i = 0; i < layers; i++) {
         by_bits_tell(p->s, "measure layers", i, layers);
@@ -50,33 +43,6 @@ static int exchange_layers(struct by_bits_copies *p, struct by_decoder_run *othe
     return 0;
 }
 
-/* One decoder with layers of the other. */
-static int exchange(struct by_bits_search *s, bool judges, const struct by_decoder *decoder,
-                    const struct by_decoder *other, double *kl, double *own,
-                    struct baryon_error *err)
-{
-    struct by_bits_copies copies = by_bits_copies_of(s);
-    struct by_decoder_run run = {.decoder = other};
-    copies.decoder = decoder;
-    copies.ids = judges ? s->windows.judge_ids : s->windows.choose_ids;
-    const int status = exchange_layers(&copies, &run, kl, own, err);
-    by_bits_copies_close(&copies);
-    by_decoder_end(&run);
-    return status;
-}
-
-/* Errors of layers meet at the output, where those of later layers make up for earlier ones. To
- * second order the divergence is a square form of their sum, and what a layer adds alone, and what
- * goes when it alone becomes the float model's, are its square with and without twice its products
- * with all others: the mean of both is its part, and parts sum to the whole. A choice that makes up
- * for less must not cost much, so that a part is at least a quarter of what the layer adds alone.
- */
-static void take_parts(double *kl, const double *without, double whole, size_t layers)
-{
-    for (size_t i = 0; i < layers; i++)
-        kl[i] = fmax((kl[i] + whole - without[i]) / 2, kl[i] / 4);
-}
-
 /* The decoder of a quantized model; both are closed in any case. */
 static int open_written(const struct by_bits_search *s, const char *path,
                         struct by_llm_opened *opened, struct by_decoder *decoder,
@@ -89,18 +55,17 @@ static int open_written(const struct by_bits_search *s, const char *path,
     return status ? -1 : 0;
 }
 
-int by_bits_shares(struct by_bits_search *s, const char *path, double *kl, double *without,
-                   struct baryon_error *err)
+int by_bits_layers(struct by_bits_search *s, const char *path, double *kl, struct baryon_error *err)
 {
-    const struct by_decoder *reference = &s->calibrated.decoder;
     struct by_llm_opened opened;
     struct by_decoder decoder;
-    double whole = 0;
-    int status = open_written(s, path, &opened, &decoder, err);
-    status = status || exchange(s, !without, reference, &decoder, kl, NULL, err) ||
-             (without && exchange(s, false, &decoder, reference, without, &whole, err));
-    if (!status && without)
-        take_parts(kl, without, whole, reference->layers);
+    struct by_bits_copies copies = by_bits_copies_of(s);
+    struct by_decoder_run run = {.decoder = &decoder};
+    copies.ids = s->windows.judge_ids;
+    const int status =
+        open_written(s, path, &opened, &decoder, err) || exchange_layers(&copies, &run, kl, err);
+    by_bits_copies_close(&copies);
+    by_decoder_end(&run);
     by_decoder_close(&decoder);
     by_llm_close(&opened);
     return status ? -1 : 0;
@@ -132,6 +97,8 @@ static void mix_layer(const struct by_decoder *d, struct by_decoder_loaded *mixe
     mixed->experts = count ? experts : NULL;
 }
 
+#define NO_KIND BY_BITS_KINDS /* the decoder as it is */
+
 /* Copies, each with a kind of its own, through all layers. */
 static int pass_kinds(struct by_bits_copies *p, struct by_decoder_run *other, const size_t *kinds,
                       struct by_decoder_matrix *experts, struct baryon_error *err)
@@ -143,7 +110,8 @@ static int pass_kinds(struct by_bits_copies *p, struct by_decoder_run *other, co
             return -1;
         for (size_t c = 0; c < p->count; c++) {
             struct by_decoder_loaded mixed = p->walk.loaded;
-            mix_layer(p->decoder, &mixed, experts, &other->loaded, kinds[c]);
+            if (kinds[c] != NO_KIND)
+                mix_layer(p->decoder, &mixed, experts, &other->loaded, kinds[c]);
             if (by_bits_copies_pass(p, c, i, &mixed, err))
                 return -1;
         }
@@ -165,47 +133,72 @@ static const char *name_of_kind(const struct by_bits_search *s, size_t kind)
     return NULL;
 }
 
-static int measure_kinds(struct by_bits_copies *p, struct by_decoder_run *other,
-                         struct by_decoder_matrix *experts, double *kl, struct baryon_error *err)
+/* The divergence where each kind in turn is that of the other decoder, and at NO_KIND that of the
+ * decoder itself. Some copies at once share the float model's logits. */
+static int pass_all_kinds(struct by_bits_copies *p, struct by_decoder_run *other,
+                          struct by_decoder_matrix *experts, double *kl, struct baryon_error *err)
 {
     size_t kinds[BY_BITS_COPIES];
     if (by_bits_copies_open(p, err) ||
         by_decoder_begin(other, other->decoder, p->ids, 1, 1, p->s->pool, err))
         return -1;
     p->count = 0;
-    for (size_t k = 0; k < BY_BITS_KINDS; k++) {
-        if (name_of_kind(p->s, k))
+    for (size_t k = 0; k <= NO_KIND; k++) {
+        if (k == NO_KIND || name_of_kind(p->s, k))
             kinds[p->count++] = k;
-        if (!p->count || (p->count < BY_BITS_COPIES && k + 1 < BY_BITS_KINDS))
+        if (!p->count || (p->count < BY_BITS_COPIES && k < NO_KIND))
             continue;
-        by_bits_tell(p->s, "measure kinds", k, BY_BITS_KINDS);
+        by_bits_tell(p->s, "measure kinds", k, NO_KIND);
         if (pass_kinds(p, other, kinds, experts, err))
             return -1;
-        for (size_t c = 0; c < p->count; c++) {
+        for (size_t c = 0; c < p->count; c++)
             kl[kinds[c]] = p->kl[c];
-            by_log(p->s->log, BY_LOG_INFO, "all %s alone: kl %.5g", name_of_kind(p->s, kinds[c]),
-                   p->kl[c]);
-        }
         p->count = 0;
     }
     return 0;
 }
 
-int by_bits_kinds(struct by_bits_search *s, const char *path, double *kl, struct baryon_error *err)
+static int exchange_kinds(struct by_bits_search *s, const struct by_decoder *decoder,
+                          const struct by_decoder *other, double *kl, struct baryon_error *err)
 {
-    struct by_llm_opened opened;
-    struct by_decoder decoder;
     struct by_bits_copies copies = by_bits_copies_of(s);
-    struct by_decoder_run run = {.decoder = &decoder};
-    struct by_decoder_matrix *experts =
-        by_alloc(3 * s->calibrated.decoder.experts + 1, sizeof *experts, err);
-    memset(kl, 0, BY_BITS_KINDS * sizeof *kl);
-    int status = open_written(s, path, &opened, &decoder, err);
-    status = status || !experts || measure_kinds(&copies, &run, experts, kl, err);
+    struct by_decoder_run run = {.decoder = other};
+    struct by_decoder_matrix *experts = by_alloc(3 * decoder->experts + 1, sizeof *experts, err);
+    copies.decoder = decoder;
+    const int status = experts ? pass_all_kinds(&copies, &run, experts, kl, err) : -1;
     by_bits_copies_close(&copies);
     by_decoder_end(&run);
+    by_free(experts);
+    return status;
+}
+
+/* Errors of kinds meet at the output, where those of later linears make up for earlier ones. To
+ * second order the divergence is a square form of their sum, and what one adds alone, and what goes
+ * when it alone becomes the float model's, are its square with and without twice its products with
+ * all others: the mean of both is its part, and parts sum to the whole. A choice that makes up for
+ * less must not cost much, so that a part is at least a quarter of what one adds alone. */
+static double part_of_whole(double alone, double without, double whole)
+{
+    return fmax((alone + whole - without) / 2, alone / 4);
+}
+
+int by_bits_kinds(struct by_bits_search *s, const char *path, double *kl, struct baryon_error *err)
+{
+    const struct by_decoder *reference = &s->calibrated.decoder;
+    double alone[BY_BITS_KINDS + 1], without[BY_BITS_KINDS + 1];
+    struct by_llm_opened opened;
+    struct by_decoder decoder;
+    int status = open_written(s, path, &opened, &decoder, err);
+    status = status || exchange_kinds(s, reference, &decoder, alone, err) ||
+             exchange_kinds(s, &decoder, reference, without, err);
+    for (size_t k = 0; k < BY_BITS_KINDS && !status; k++) {
+        const char *name = name_of_kind(s, k);
+        kl[k] = name ? part_of_whole(alone[k], without[k], without[NO_KIND]) : 0;
+        if (name)
+            by_log(s->log, BY_LOG_INFO, "all %s alone: kl %.5g (of all: %.5g, without: %.5g)", name,
+                   alone[k], without[NO_KIND], without[k]);
+    }
     by_decoder_close(&decoder);
     by_llm_close(&opened);
-    by_free(experts);
     return status ? -1 : 0;
 }
