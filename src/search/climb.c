@@ -32,16 +32,24 @@ static bool has_value(const struct by_rung *rung, const char *line)
     return false;
 }
 
-/* Of the lines that say what samples chose, those about weights and float computations. */
+/* Of the lines that say what samples chose, those about weights and float computations; and about
+ * peaks of channels, for which wide activations have room. */
+static bool is_shared(const struct by_rung *rung, const char *line)
+{
+    static const char *const shared[] = {"cle:", "bias-correction:", "logarithm-inputs:"};
+    bool is = rung->when != BY_RUNG_WIDE &&
+              (begins_with(line, "smooth:") || begins_with(line, "split-outliers:"));
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        is = is || begins_with(line, shared[i]);
+    return is && !has_value(rung, line);
+}
+
 static void take_choices(const struct by_rung *rung, const char *pins, struct by_str *rest)
 {
-    static const char *const shared[] = {
-        "cle:", "smooth:", "split-outliers:", "bias-correction:", "logarithm-inputs:"};
     for (const char *line = pins; *line;) {
         const size_t length = strcspn(line, "\n") + 1;
-        for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-            if (begins_with(line, shared[i]) && !has_value(rung, line))
-                by_str_add(rest, line, length);
+        if (is_shared(rung, line))
+            by_str_add(rest, line, length);
         line += length;
     }
 }
