@@ -47,6 +47,7 @@ struct by_auto_work {
     struct baryon_model *model;  /* of the best point; NULL: it was taken up */
     double begin, stepped;       /* when the search and the step in hand began */
     double errors;               /* standard errors that margins are */
+    size_t measured;             /* points whose tensors and layers were measured one by one */
     bool interrupted;            /* options->progress asked to stop */
 };
 

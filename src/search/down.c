@@ -2,6 +2,7 @@
 #include "search/auto_internal.h"
 #include "search/worth.h"
 
+#include <math.h>
 #include <string.h>
 
 /* dB that the best point has above what is asked for: its noise may double. */
@@ -74,10 +75,11 @@ static bool may_suffice(const struct by_auto_work *work, const struct by_auto_po
                         const struct by_auto_point *narrow)
 {
     const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
-    if (!wide->allowed || !goal)
-        return true;
-    const struct by_worth_back of = {.sqnr = narrow->sqnr,
-                                     .goal = goal->bound,
+    const struct by_worth_back of = {.needed = !wide->allowed,
+                                     .late = work->measured > 0 &&
+                                             work->options->settings->effort != BY_EFFORT_THOROUGH,
+                                     .sqnr = narrow->sqnr,
+                                     .goal = goal ? goal->bound : (double)NAN,
                                      .wide = (double)wide->bytes,
                                      .narrow = (double)narrow->bytes,
                                      .smallest = by_auto_smaller_bytes(wide)};

@@ -118,6 +118,7 @@ static int open_decisions(struct by_auto_layers *layers, struct by_auto_point *p
                           &options, err) < 0)
         return -1;
     layers->idle = sure && !may_save(&layers->decisions);
+    work->measured += !layers->idle;
     if (!layers->idle && (by_decisions_measure(&layers->decisions, err) < 0 ||
                           check_order(layers, &point->order, err) < 0))
         return -1;

@@ -19,8 +19,11 @@ bool by_worth_solving(const struct by_worth_solving *of)
 
 bool by_worth_going_back(const struct by_worth_back *of)
 {
+    if (of->needed || of->late)
+        return of->needed;
     const double saved = of->wide - of->narrow, back = of->smallest - of->narrow;
-    return exp10((of->sqnr - of->goal) / 10) >= pow(fmax(1 - back / saved, 0), NOISIER);
+    return isnan(of->goal) ||
+           exp10((of->sqnr - of->goal) / 10) >= pow(fmax(1 - back / saved, 0), NOISIER);
 }
 
 bool by_worth_deciding(double ceiling, double goal)

@@ -16,11 +16,14 @@ bool by_worth_solving(const struct by_worth_solving *of);
 
 /* Of a model with narrower weights, some of whose layers could have the wide ones again. */
 struct by_worth_back {
-    double sqnr, goal;             /* dB that it has, and has to have */
+    bool needed;                   /* the wide one is too large */
+    bool late;                     /* sources were measured already, and effort is limited */
+    double sqnr, goal;             /* dB that it has, and has to have; NAN: no goal is in dB */
     double wide, narrow, smallest; /* bytes of the wide model, of this one, and that it may have */
 };
 /* Layers that go back have a part of the bytes that all of them save, and have to have had all the
- * noise that is too much. */
+ * noise that is too much. Measuring sources takes about half of the time that a search is to take,
+ * so for bytes alone that is not done a second time. */
 bool by_worth_going_back(const struct by_worth_back *of);
 
 /* What passes did to the model, without any rounding, has so many dB at most; where that misses the

@@ -41,8 +41,18 @@ static void going_back(void **state)
     of.smallest = 40; /* none may go back */
     of.sqnr = 19.9;
     assert_false(by_worth_going_back(&of));
+    of.needed = true;
+    assert_true(by_worth_going_back(&of));
+    of.late = true;
+    assert_true(by_worth_going_back(&of));
+    of.needed = false;
     of.smallest = 100; /* all may */
     of.sqnr = -40;
+    assert_false(by_worth_going_back(&of));
+    of.late = false;
+    assert_true(by_worth_going_back(&of));
+    of.smallest = 40;
+    of.goal = (double)NAN;
     assert_true(by_worth_going_back(&of));
 }
 
