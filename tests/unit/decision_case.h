@@ -34,14 +34,16 @@ static inline void put_layer(struct baryon_model *model, const char *name, const
 static int64_t opset = 13;
 static enum by_float_form floats = BY_FLOATS_QUARK;
 static bool two_outputs;
+static bool joins;     /* the output has a part of little energy */
 static bool has_scale; /* a constant that no layer multiplies with, of one great value */
 
 static inline struct baryon_model *made_model(void)
 {
     struct baryon_model *model = new_model();
+    struct baryon_node *joined = NULL;
     drawn = 0;
     takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
-    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    gives(model, joins ? "z" : "y", BY_ELEM_FLOAT, NULL);
     if (two_outputs)
         gives(model, "c", BY_ELEM_FLOAT, NULL);
     put_layer(model, "one", "w1", "6,3,3,3", "x,w1", "a", 0.2F);
@@ -54,7 +56,15 @@ static inline struct baryon_model *made_model(void)
     put_layer(model, "two", "w2", "6,6,3,3", "b,w2", "c", 12);
     put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
     put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
+    if (joins) {
+        put_values(model, "tenth", "1", (float[]){0.02F});
+        put_node(model->graph, "part", "Mul", "y,tenth", "small");
+        put_node(model->graph, "bound", "Sigmoid", "small", "bounded");
+        joined = put_node(model->graph, "join", "Concat", "y,bounded", "z");
+    }
     assert_ok(by_model_link(model, &err));
+    if (joined)
+        assert_ok(by_node_set_int(joined, "axis", 1, &err));
     assert_ok(by_model_set_opset(model, "", opset, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     return model;

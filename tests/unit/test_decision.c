@@ -67,6 +67,25 @@ static double alone_noise(size_t place)
     return noise / (double)d.output_count;
 }
 
+/* Of an output that joins results of different kinds each part has errors of its own. */
+static void test_parts_of_outputs(void **state)
+{
+    (void)state;
+    const bool none[MOST] = {false};
+    joins = true;
+    open_decisions(1, &widens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    assert_int_equal(d.output_count, 2);
+    double noise[2] = {0};
+    for (size_t i = 0; i < d.source_count; i++)
+        for (size_t k = 0; k < 2; k++)
+            noise[k] += d.sources[i].alone[k];
+    assert_true(noise[0] > 0 && noise[1] > 0 && noise[1] < noise[0] / 100);
+    assert_near(predicted(none), judged(none), 1);
+    close_decisions();
+    joins = false;
+}
+
 static void test_threads_do_not_matter(void **state)
 {
     (void)state;
@@ -395,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_lists_tensors_and_weights),
         cmocka_unit_test(test_gains_are_those_of_candidates),
         cmocka_unit_test(test_sets_are_predicted),
+        cmocka_unit_test(test_parts_of_outputs),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_parts_measure_the_same),
         cmocka_unit_test(test_few_runs),
