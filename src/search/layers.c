@@ -338,6 +338,7 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
     int status = by_auto_measure_values(work, model, &measured, err);
     if (status == 0 && !*measured.why)
         status = by_auto_measure_again(work, model, &measured, &doubted, err);
+    by_auto_samples_leave(work->samples);
     by_model_free(model);
     if (status < 0)
         return -1;

@@ -545,7 +545,7 @@ static int add_joined_part(struct by_judged_output *output, const struct pair *p
 }
 
 /* Rows that are taken together; 0: values as they are. */
-static size_t row_of(const struct by_judge *judge, size_t place, const struct by_array *array)
+static size_t softmax_row(const struct by_judge *judge, size_t place, const struct by_array *array)
 {
     const bool centred =
         place >= judge->output_count && judge->centred[place - judge->output_count];
@@ -564,7 +564,7 @@ static int compare_output(const struct by_judge *judge, const struct kept *kept,
     const struct joined_output *joined = own ? &judge->joined[place] : &whole;
     const bool lost = !got || !same_shape(&parked->array, got);
     struct by_array want = parked->array;
-    struct pair pair = {&want, got, row_of(judge, place, &want)};
+    struct pair pair = {&want, got, softmax_row(judge, place, &want)};
     const struct by_joined parts = by_joined_of(&joined->parts, &want);
     if (!lost && by_unpark(judge->depot, parked, room, &want, err) < 0)
         return -1;
@@ -700,7 +700,7 @@ size_t by_judge_pieces(const struct by_judge *judge, size_t sample, const struct
         for (size_t k = 0; k < parts.count && found < BY_JUDGED_MOST; k++)
             pieces[found++] =
                 (struct by_judge_piece){&outputs[i], by_joined_blocks(&parts, k, &outputs[i]),
-                                        row_of(judge, i, &outputs[i])};
+                                        softmax_row(judge, i, &outputs[i])};
     }
     return found;
 }
