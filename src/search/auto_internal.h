@@ -9,6 +9,7 @@
  *   pins.c     what samples chose, as options
  *   rest.c     the parts of a config
  *   down.c     narrower weights for what meets the goals
+ *   worth.c    whether a step is worth its time
  *   final.c    the best config once more, for a report
  *   options.c  option rows
  *   report.c   sentences, JSON, config

@@ -17,6 +17,7 @@
  *   decide_choose.c     the set that meets a goal
  *   decide_candidate.c  real candidates
  *   decide_search.c     choose, verify, correct
+ *   halving.c           the next goal between one that is met and one that is not
  *   decide_rules.c      as rules of a config
  */
 #ifndef BY_DECISION_INTERNAL_H
