@@ -205,7 +205,7 @@ _baryon()
     quantize:--opset) return ;;
     quantize:--half-floats) words='auto float32 keep' ;;
     quantize:--rotate) words='off auto heads stream on' ;;
-    quantize:--smooth) words='off auto' ;;
+    quantize:--smooth) words='off auto on' ;;
     quantize:--split-outliers) words='off auto on' ;;
     quantize:--cle) words='off auto exact replace keep' ;;
     quantize:--cle-threshold) return ;;
@@ -308,7 +308,7 @@ _baryon()
     plan:--opset) return ;;
     plan:--half-floats) words='auto float32 keep' ;;
     plan:--rotate) words='off auto heads stream on' ;;
-    plan:--smooth) words='off auto' ;;
+    plan:--smooth) words='off auto on' ;;
     plan:--split-outliers) words='off auto on' ;;
     plan:--cle) words='off auto exact replace keep' ;;
     plan:--cle-threshold) return ;;
@@ -412,7 +412,7 @@ _baryon()
     sensitivity:--opset) return ;;
     sensitivity:--half-floats) words='auto float32 keep' ;;
     sensitivity:--rotate) words='off auto heads stream on' ;;
-    sensitivity:--smooth) words='off auto' ;;
+    sensitivity:--smooth) words='off auto on' ;;
     sensitivity:--split-outliers) words='off auto on' ;;
     sensitivity:--cle) words='off auto exact replace keep' ;;
     sensitivity:--cle-threshold) return ;;

@@ -169,7 +169,7 @@ enum by_rotate_mode {
 /* Channels with outliers are split off. */
 enum by_split_mode { BY_SPLIT_OFF, BY_SPLIT_AUTO, BY_SPLIT_ON };
 /* What is no alpha of smoothing. */
-enum by_smooth_mode { BY_SMOOTH_OFF = -2, BY_SMOOTH_AUTO = -1 };
+enum by_smooth_mode { BY_SMOOTH_ON = -3, BY_SMOOTH_OFF = -2, BY_SMOOTH_AUTO = -1 };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
 enum by_rounding {
     BY_ROUNDING_NEAREST,

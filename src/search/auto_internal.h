@@ -9,6 +9,7 @@
  *   pins.c     what samples chose, as options
  *   rest.c     the parts of a config
  *   down.c     narrower weights for what meets the goals
+ *   worth.c    whether a step is worth its time
  *   final.c    the best config once more, for a report
  *   options.c  option rows
  *   report.c   sentences, JSON, config
@@ -47,6 +48,7 @@ struct by_auto_work {
     struct baryon_model *model;  /* of the best point; NULL: it was taken up */
     double begin, stepped;       /* when the search and the step in hand began */
     double errors;               /* standard errors that margins are */
+    size_t measured;             /* points whose tensors and layers were measured one by one */
     bool interrupted;            /* options->progress asked to stop */
 };
 
@@ -134,6 +136,9 @@ bool by_auto_layers_are_in_vain(const struct by_auto_layers *layers);
 void by_auto_layers_close(struct by_auto_layers *layers);
 /* What the point would gain without the noise of weights, dB. */
 double by_auto_layers_weights_gain(const struct by_auto_layers *layers);
+/* Whether a few changes are predicted to meet the goals at about the cost of none. */
+int by_auto_layers_are_cheap(const struct by_auto_layers *layers, bool *cheap,
+                             struct baryon_error *err);
 /* Tries the cheapest that meets the goals, else the best. */
 int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *err);
 

@@ -1,10 +1,10 @@
 /* Climbs the target's rungs until the goals are met. */
 #include "search/auto_internal.h"
+#include "search/worth.h"
 
+#include <math.h>
 #include <string.h>
 
-/* Without the noise of weights a model would gain so much, in dB: solving may gain a part of it. */
-#define WEIGHTS_GAIN 1.0
 /* Layers are looked at beside a model that meets the goals if the rung that they can come down to
  * costs less than this share of it. */
 #define CHEAPER 0.75
@@ -32,16 +32,24 @@ static bool has_value(const struct by_rung *rung, const char *line)
     return false;
 }
 
-/* Of the lines that say what samples chose, those about weights and float computations. */
+/* Of the lines that say what samples chose, those about weights and float computations; and about
+ * peaks of channels, for which wide activations have room. */
+static bool is_shared(const struct by_rung *rung, const char *line)
+{
+    static const char *const shared[] = {"cle:", "bias-correction:", "logarithm-inputs:"};
+    bool is = rung->when != BY_RUNG_WIDE &&
+              (begins_with(line, "smooth:") || begins_with(line, "split-outliers:"));
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        is = is || begins_with(line, shared[i]);
+    return is && !has_value(rung, line);
+}
+
 static void take_choices(const struct by_rung *rung, const char *pins, struct by_str *rest)
 {
-    static const char *const shared[] = {
-        "cle:", "smooth:", "split-outliers:", "bias-correction:", "logarithm-inputs:"};
     for (const char *line = pins; *line;) {
         const size_t length = strcspn(line, "\n") + 1;
-        for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-            if (begins_with(line, shared[i]) && !has_value(rung, line))
-                by_str_add(rest, line, length);
+        if (is_shared(rung, line))
+            by_str_add(rest, line, length);
         line += length;
     }
 }
@@ -141,17 +149,13 @@ static int try_rungs(struct by_auto_work *work, enum by_rung_when when, const st
     return 0;
 }
 
-/* The rung that leaves an operator as it is which this one replaces; rung NULL: there is none. */
+/* Tried already; rung NULL: there is none. */
 static struct level find_sparing(const struct by_auto_work *work, const struct by_rung *rung)
 {
-    for (size_t i = 0; i < work->ladder.rung_count; i++) {
-        const struct by_rung *other = &work->ladder.rungs[i];
-        const struct by_auto_point *point = point_called(work, other->name);
-        if (point && other->only_with && other->when == rung->when && other->choices_of &&
-            !strcmp(other->choices_of, rung->name))
-            return (struct level){other, (size_t)(point - work->out->points.at)};
-    }
-    return (struct level){0};
+    const struct by_rung *sparing = by_ladder_sparing(&work->ladder, rung);
+    const struct by_auto_point *point = sparing ? point_called(work, sparing->name) : NULL;
+    return point && !point->why ? (struct level){sparing, (size_t)(point - work->out->points.at)}
+                                : (struct level){0};
 }
 
 static int open_layers(struct by_auto_work *work, const struct level *level,
@@ -193,16 +197,15 @@ static bool widens_weights(const struct by_auto_work *work)
     return false;
 }
 
-/* Weights are the cause, and where single ones may have a wider type, they are all of it. */
 static bool is_worth_solving(const struct by_auto_work *work, const struct level *level,
                              const struct by_auto_layers *layers)
 {
     const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
-    const double gain = by_auto_layers_weights_gain(layers);
-    if (gain < WEIGHTS_GAIN || level->rung->when != BY_RUNG_FIRST)
-        return false;
-    return !goal || !widens_weights(work) ||
-           work->out->points.at[level->place].sqnr + gain >= goal->bound;
+    const struct by_worth_solving of = {.gain = by_auto_layers_weights_gain(layers),
+                                        .sqnr = work->out->points.at[level->place].sqnr,
+                                        .goal = goal ? goal->bound : (double)NAN,
+                                        .widens = widens_weights(work)};
+    return level->rung->when == BY_RUNG_FIRST && by_worth_solving(&of);
 }
 
 /* Where what a pass put in place of an operator misses the goal by itself, no decision helps. */
@@ -220,23 +223,48 @@ static int open_hopeful(struct by_auto_work *work, struct level *level,
     return open_layers(work, level, layers, err);
 }
 
-/* Solved rounding costs nothing where the model runs, so it comes before wider types; but it takes
- * long, so weights have to be the cause. */
+/* Where a few changes do, which cost about nothing. */
+static int try_few(struct by_auto_work *work, struct by_auto_layers *layers, bool *tried,
+                   struct baryon_error *err)
+{
+    *tried = false;
+    if (by_auto_is_over(work))
+        return 0;
+    if (by_auto_layers_are_cheap(layers, tried, err) < 0)
+        return -1;
+    return *tried ? by_auto_layers_search(layers, err) : 0;
+}
+
+static int solve_and_search(struct by_auto_work *work, struct level level,
+                            struct by_auto_layers **layers, bool searched, struct baryon_error *err)
+{
+    const size_t before = level.place;
+    if (is_worth_solving(work, &level, *layers) && try_solved(work, &level, err) < 0)
+        return -1;
+    const bool solved = level.place != before;
+    if (by_auto_is_over(work) || (solved ? work->out->points.at[level.place].sure : searched))
+        return 0;
+    if (solved) {
+        by_auto_layers_close(*layers);
+        *layers = NULL;
+        if (open_layers(work, &level, layers, err) < 0)
+            return -1;
+    }
+    return by_auto_is_over(work) ? 0 : by_auto_layers_search(*layers, err);
+}
+
+/* Solved rounding costs nothing where the model runs, so it comes before wider types that do; but
+ * it takes long, so weights have to be the cause. */
 static int climb_from(struct by_auto_work *work, struct level level, struct baryon_error *err)
 {
+    const size_t best = work->best;
     struct by_auto_layers *layers = NULL;
+    bool searched = false;
     int status = open_hopeful(work, &level, &layers, err);
-    const struct level before = level;
-    if (status == 0 && is_worth_solving(work, &level, layers))
-        status = try_solved(work, &level, err);
-    if (status == 0 && level.place != before.place && !work->out->points.at[level.place].sure) {
-        by_auto_layers_close(layers);
-        layers = NULL;
-        status = open_layers(work, &level, &layers, err);
-    }
-    if (status == 0 && !by_auto_is_over(work) &&
-        (level.place == before.place || !work->out->points.at[level.place].sure))
-        status = by_auto_layers_search(layers, err);
+    if (status == 0)
+        status = try_few(work, layers, &searched, err);
+    if (status == 0 && !(searched && is_met(work) && work->best != best))
+        status = solve_and_search(work, level, &layers, searched, err);
     by_auto_layers_close(layers);
     return status;
 }

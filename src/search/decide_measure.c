@@ -416,12 +416,16 @@ static size_t group_evenly(const struct by_decisions *d, size_t wanted, struct g
 
 /* --- Parts --- */
 
-static bool has_room(const struct by_decisions *d, size_t parts)
+/* A part has the weights behind its first source alone: n of them about (n + 1) / 2 times all. Two
+ * there may be of any model. */
+static size_t parts_that_fit(const struct by_decisions *d, size_t parts)
 {
     double floats = 0;
     for (size_t i = 0; i < d->source_count; i++)
         floats += d->sources[i].weight ? d->work->elements_of[i] : 0;
-    return floats * sizeof(float) * (double)parts < PARTS_BYTES;
+    const double times = PARTS_BYTES / (floats * sizeof(float) + 1);
+    const double most = fmax(2 * times - 1, 2);
+    return most < (double)parts ? (size_t)most : parts;
 }
 
 static int open_part(struct by_decisions *d, struct group *groups, size_t count, size_t part,
@@ -449,8 +453,10 @@ static int open_parts(struct by_decisions *d, struct group *groups, size_t count
 {
     struct by_decide_work *work = d->work;
     const size_t asked = work->options.parts, most = asked ? asked : count / PART_GROUPS;
-    const size_t parts = !asked && most > PARTS ? PARTS : most < count ? most : count;
-    if (parts < 2 || !has_room(d, parts))
+    const size_t parts = parts_that_fit(d, !asked && most > PARTS ? PARTS
+                                           : most < count         ? most
+                                                                  : count);
+    if (parts < 2)
         return 0;
     work->parts = by_arena_alloc(&d->arena, parts, sizeof *work->parts, err);
     if (!work->parts)

@@ -88,6 +88,7 @@ static uint64_t mix(uint64_t value)
     return value ^ value >> 32;
 }
 
+/* Values of a piece from `begin` on, of `size` in all. */
 static void fold_values(const double *values, size_t begin, size_t count, size_t size, size_t bins,
                         double *places)
 {
@@ -101,39 +102,38 @@ static void fold_values(const double *values, size_t begin, size_t count, size_t
     }
 }
 
-static int fold_output(const struct by_array *output, size_t bins, double *places,
-                       struct baryon_error *err)
+static int fold_piece(const struct by_judge_piece *piece, size_t bins, double *places,
+                      struct baryon_error *err)
 {
     double values[CHUNK];
-    size_t count;
-    if (by_dims_count(output->dims, output->rank, &count, err) < 0)
-        return -1;
-    for (size_t begin = 0; begin < count; begin += CHUNK) {
-        const size_t size = count - begin < CHUNK ? count - begin : CHUNK;
-        if (by_elem_to_doubles(output->elem, output->data, begin, size, values, err) < 0)
-            return -1;
-        fold_values(values, begin, size, count, bins, places);
-    }
+    const struct by_array *array = piece->array;
+    const struct by_joined_blocks *blocks = &piece->blocks;
+    const size_t all = blocks->count * blocks->size;
+    const bool centred = piece->row > 0 && piece->row <= CHUNK;
+    const size_t step = centred ? CHUNK / piece->row * piece->row : CHUNK;
+    for (size_t i = 0; i < blocks->count; i++)
+        for (size_t begin = 0; begin < blocks->size; begin += step) {
+            const size_t left = blocks->size - begin, size = left < step ? left : step;
+            if (by_elem_to_doubles(array->elem, array->data,
+                                   blocks->first + i * blocks->step + begin, size, values, err) < 0)
+                return -1;
+            if (centred)
+                by_judge_centre(values, size, piece->row);
+            fold_values(values, i * blocks->size + begin, size, all, bins, places);
+        }
     return 0;
 }
 
-static bool is_judged(const struct by_array *output)
+int by_decide_noise_fold(const struct by_decisions *d, const struct by_array *outputs, size_t count,
+                         size_t sample, size_t index, double *places, struct baryon_error *err)
 {
-    return output->elem == BY_ELEM_FLOAT || output->elem == BY_ELEM_FLOAT16 ||
-           output->elem == BY_ELEM_BFLOAT16 || output->elem == BY_ELEM_DOUBLE;
-}
-
-int by_decide_noise_fold(const struct by_decide_noise *noise, const struct by_array *outputs,
-                         size_t count, size_t sample, double *places, struct baryon_error *err)
-{
-    for (size_t i = 0, k = 0; i < count && k < noise->outputs; i++) {
-        if (!is_judged(&outputs[i]))
-            continue;
-        if (fold_output(&outputs[i], noise->bins[k],
-                        places + noise->begin[k] + sample * noise->bins[k], err) < 0)
+    const struct by_decide_noise *noise = &d->work->noise;
+    struct by_judge_piece pieces[BY_JUDGED_MOST];
+    const size_t found = by_judge_pieces(d->judge, sample, outputs, count, pieces);
+    for (size_t k = 0; k < found && k < noise->outputs; k++)
+        if (fold_piece(&pieces[k], noise->bins[k],
+                       places + noise->begin[k] + index * noise->bins[k], err) < 0)
             return -1;
-        k++;
-    }
     return 0;
 }
 

@@ -4,6 +4,7 @@
  * When the goal is met, the corrected model is asked for something cheaper, until it has nothing.
  */
 #include "search/decision_internal.h"
+#include "search/halving.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct searching {
     size_t verified, rounds; /* candidates that were quantized, all with remembered ones */
     size_t arounds;          /* times that sources may still be measured in place */
     double begin;            /* dB */
+    size_t noted;            /* sets whose gain was looked at */
     bool adds;               /* the first set gained about what was predicted */
     bool dear;               /* what was chosen last costs too much to be verified */
 };
@@ -139,35 +141,47 @@ static void correct(struct by_decisions *d, double predicted, double real)
 static void note_gain(struct searching *searching, double predicted, double real)
 {
     const double gain = real - searching->begin, expected = predicted - searching->begin;
-    if (searching->rounds == 1)
+    searching->noted++;
+    if (searching->noted == 1)
         searching->begin = real;
-    else if (searching->rounds == 2)
+    else if (searching->noted == 2)
         searching->adds = expected <= 0 || gain >= ADDS * expected;
+}
+
+/* It says nothing to the model. */
+static int verify_alone(struct searching *searching, const char *what, const bool *on,
+                        struct by_search_step *step, struct baryon_error *err)
+{
+    struct by_decisions *d = searching->d;
+    *step = (struct by_search_step){.what = what};
+    by_decisions_predict(d, on, &step->predicted);
+    if (verify(searching, on, &step->verified, err) < 0)
+        return -1;
+    for (size_t i = 0; i < d->decision_count; i++)
+        step->chosen += on[i];
+    if (is_better(searching, &step->predicted, &step->verified)) {
+        memcpy(searching->best, on, d->decision_count);
+        searching->best_predicted = step->predicted;
+        searching->best_verified = step->verified;
+        searching->any = true;
+    }
+    return searching->options->step
+               ? searching->options->step(searching->options->context, d, on, step, err)
+               : 0;
 }
 
 static int verify_step(struct searching *searching, const char *what, const bool *on,
                        struct by_verified *verified, struct baryon_error *err)
 {
     struct by_decisions *d = searching->d;
-    struct by_search_step step = {.what = what};
-    by_decisions_predict(d, on, &step.predicted);
-    if (verify(searching, on, verified, err) < 0)
+    struct by_search_step step;
+    if (verify_alone(searching, what, on, &step, err) < 0)
         return -1;
-    for (size_t i = 0; i < d->decision_count; i++)
-        step.chosen += on[i];
-    step.verified = *verified;
-    if (is_better(searching, &step.predicted, verified)) {
-        memcpy(searching->best, on, d->decision_count);
-        searching->best_predicted = step.predicted;
-        searching->best_verified = *verified;
-        searching->any = true;
-    }
+    *verified = step.verified;
     note_gain(searching, step.predicted.sqnr, verified->sqnr);
     if (!d->work->apart && fabs(step.predicted.sqnr - verified->sqnr) > 1e-3)
         correct(d, step.predicted.sqnr, verified->sqnr);
-    return searching->options->step
-               ? searching->options->step(searching->options->context, d, on, &step, err)
-               : 0;
+    return 0;
 }
 
 static bool may_verify(const struct searching *searching)
@@ -328,15 +342,19 @@ static int search_other(struct searching *searching, bool *on, struct by_verifie
 /* --- Where errors do not add --- */
 
 static int verify_apart(struct searching *searching, double sqnr, const char *what, bool *on,
-                        bool *meets, bool *stuck, struct baryon_error *err)
+                        enum by_halved *outcome, struct baryon_error *err)
 {
+    bool stuck;
     struct by_verified verified = {.sqnr = -INFINITY};
     const double most = searching->best_verified.meets
                             ? (1 - APART_SAVES) * searching->best_predicted.cost
                             : INFINITY;
-    if (go_below(searching, sqnr, most, what, on, &verified, stuck, err) < 0)
+    if (go_below(searching, sqnr, most, what, on, &verified, &stuck, err) < 0)
         return -1;
-    *meets = *stuck ? searching->dear : suffices(&verified);
+    if (stuck)
+        *outcome = searching->dear ? BY_HALVED_DEAR : BY_HALVED_SAME;
+    else
+        *outcome = suffices(&verified) ? BY_HALVED_MET : BY_HALVED_MISSED;
     return 0;
 }
 
@@ -344,22 +362,20 @@ static int verify_apart(struct searching *searching, double sqnr, const char *wh
 static int bisect_apart(struct searching *searching, bool *on, struct baryon_error *err)
 {
     struct by_prediction least, most;
-    bool meets, stuck;
+    enum by_halved outcome;
+    double goal;
     by_decisions_predict(searching->d, on, &least);
-    if (verify_apart(searching, INFINITY, "widest", on, &meets, &stuck, err) < 0)
+    if (verify_apart(searching, INFINITY, "widest", on, &outcome, err) < 0)
         return -1;
-    if (!meets)
+    if (outcome != BY_HALVED_MET && outcome != BY_HALVED_DEAR)
         return 0;
     by_decisions_predict(searching->d, on, &most);
-    double low = least.sqnr, high = most.sqnr;
-    for (unsigned i = 1; i < APART && high - low > APART_NEAR; i++) {
-        const double middle = (low + high) / 2;
-        if (verify_apart(searching, middle, "apart", on, &meets, &stuck, err) < 0)
+    struct by_halving halving = {
+        .low = least.sqnr, .high = most.sqnr, .near = APART_NEAR, .left = APART - 1};
+    while (by_halving_next(&halving, &goal)) {
+        if (verify_apart(searching, goal, "apart", on, &outcome, err) < 0)
             return -1;
-        if (meets)
-            high = middle;
-        else
-            low = middle;
+        by_halving_take(&halving, goal, outcome);
     }
     return 0;
 }
@@ -417,12 +433,38 @@ static int choose_measure(struct searching *searching, double goal, const bool *
     return status;
 }
 
+/* Not even the best under the limits meets the goal. */
+static int is_hopeless(struct searching *searching, const bool *on, bool *hopeless,
+                       struct baryon_error *err)
+{
+    struct by_decisions *d = searching->d;
+    struct by_choice_goal limits = searching->options->limits;
+    struct by_search_step step;
+    bool reached, *next = by_alloc_zero(d->decision_count + 1, sizeof *next, err);
+    if (!next)
+        return -1;
+    limits.sqnr = INFINITY;
+    memcpy(next, on, d->decision_count);
+    int status = by_decisions_choose(d, &limits, next, &reached, err);
+    if (status == 0)
+        status = verify_alone(searching, "widest", next, &step, err);
+    *hopeless = status == 0 && !step.verified.meets;
+    by_free(next);
+    return status;
+}
+
 static int search(struct searching *searching, bool *on, struct baryon_error *err)
 {
     struct by_verified verified;
+    bool hopeless = false;
     if (verify_step(searching, "begin", on, &verified, err) < 0)
         return -1;
     if (verified.meets && !searching->options->narrows)
+        return 0;
+    if (searching->options->brief && !verified.meets &&
+        is_hopeless(searching, on, &hopeless, err) < 0)
+        return -1;
+    if (hopeless)
         return 0;
     const double goal = searching->options->limits.sqnr;
     if (choose_measure(searching, goal, on, err) < 0)
@@ -443,7 +485,8 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,
                         bool *met, struct baryon_error *err)
 {
-    struct searching searching = {.d = d, .options = options, .arounds = AROUNDS, .adds = true};
+    struct searching searching = {
+        .d = d, .options = options, .arounds = options->brief ? 0 : AROUNDS, .adds = true};
     searching.best = by_alloc_zero(d->decision_count + 1, sizeof *searching.best, err);
     int status = searching.best ? search(&searching, on, err) : -1;
     if (searching.any)

@@ -475,7 +475,7 @@ int by_switches_run(const struct by_switches *switches, const bool *on, const do
     if (judgement)
         status = by_judge_outputs(d->judge, sample, outputs, count, judgement, err);
     if (status == 0 && places)
-        status = by_decide_noise_fold(&d->work->noise, outputs, count, index, places, err);
+        status = by_decide_noise_fold(d, outputs, count, sample, index, places, err);
     by_run_free(run);
     return status;
 }

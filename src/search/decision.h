@@ -245,6 +245,8 @@ struct by_search_options {
     void *context;
     size_t verifications; /* at most; 0: 12 */
     bool narrows;         /* down again, when the goal is met */
+    bool brief; /* little is to be gained: nothing is verified where the best under the limits
+                   misses the goal, and no source is measured in place */
     /* Told of each verified step; may be NULL. */
     int (*step)(void *context, const struct by_decisions *d, const bool *on,
                 const struct by_search_step *step, struct baryon_error *err);

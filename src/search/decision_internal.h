@@ -17,6 +17,7 @@
  *   decide_choose.c     the set that meets a goal
  *   decide_candidate.c  real candidates
  *   decide_search.c     choose, verify, correct
+ *   halving.c           the next goal between one that is met and one that is not
  *   decide_rules.c      as rules of a config
  */
 #ifndef BY_DECISION_INTERNAL_H
@@ -177,9 +178,10 @@ int by_decide_costs(struct by_decisions *d, struct baryon_error *err);
 /* Room for so many groups; the outputs' number is known. */
 int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_error *err);
 void by_decide_noise_close(struct by_decide_noise *noise);
-/* What a run gave, folded: to the places of that sample. */
-int by_decide_noise_fold(const struct by_decide_noise *noise, const struct by_array *outputs,
-                         size_t count, size_t sample, double *places, struct baryon_error *err);
+/* What a run gave for a sample that judges, folded: to the places of the one that is measured on.
+ */
+int by_decide_noise_fold(const struct by_decisions *d, const struct by_array *outputs, size_t count,
+                         size_t sample, size_t index, double *places, struct baryon_error *err);
 size_t by_decide_noise_add(struct by_decisions *d);
 /* The difference of two such vectors becomes the errors of a group, or what they are in the mean
  * with those that it has. */

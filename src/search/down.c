@@ -1,5 +1,6 @@
 /* Gives the weights of layers a narrower type, where what meets the goals has room for that. */
 #include "search/auto_internal.h"
+#include "search/worth.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,8 +10,6 @@
 /* Margin of narrower weights, in standard errors. They save bytes alone, and goals are met
  * without them, so they have to meet the goals on nearly all other samples. */
 #define ERRORS 2.0
-/* How many times as much of the noise as of the bytes the noisiest layers have, about. */
-#define NOISIER 4
 
 static const char *const operators[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
 
@@ -72,18 +71,19 @@ static int widen(struct by_auto_work *work, size_t place, const char *rest,
     return status;
 }
 
-/* Layers that go back have a part of the bytes that all of them save, if the model is to stay
- * smaller, and have to have had all the noise that is too much. The layers with the most noise for
- * their bytes have it several times. */
 static bool may_suffice(const struct by_auto_work *work, const struct by_auto_point *wide,
                         const struct by_auto_point *narrow)
 {
     const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
-    const double saved = (double)wide->bytes - (double)narrow->bytes;
-    const double back = by_auto_smaller_bytes(wide) - (double)narrow->bytes;
-    if (!wide->allowed || !goal || !(back > 0))
-        return true;
-    return exp10((narrow->sqnr - goal->bound) / 10) >= pow(1 - back / saved, NOISIER);
+    const struct by_worth_back of = {.needed = !wide->allowed,
+                                     .late = work->measured > 0 &&
+                                             work->options->settings->effort != BY_EFFORT_THOROUGH,
+                                     .sqnr = narrow->sqnr,
+                                     .goal = goal ? goal->bound : (double)NAN,
+                                     .wide = (double)wide->bytes,
+                                     .narrow = (double)narrow->bytes,
+                                     .smallest = by_auto_smaller_bytes(wide)};
+    return by_worth_going_back(&of);
 }
 
 /* It would be smaller, and only the goals are in the way. */

@@ -53,6 +53,8 @@ const struct by_ladder *by_ladder_find(const char *name, struct baryon_error *er
 /* Leaves out rungs that are about operators that the model does not have. */
 int by_ladder_fit(struct by_ladder *copy, const struct baryon_model *model, struct by_arena *arena,
                   struct baryon_error *err);
+/* The rung that leaves an operator as it is which this one replaces; NULL: there is none. */
+const struct by_rung *by_ladder_sparing(const struct by_ladder *ladder, const struct by_rung *rung);
 
 /* A copy whose costs are those of a YAML file, and the ladder's where it says nothing:
  *     macs:

@@ -54,3 +54,14 @@ int by_ladder_fit(struct by_ladder *copy, const struct baryon_model *model, stru
     copy->rung_count = count;
     return 0;
 }
+
+const struct by_rung *by_ladder_sparing(const struct by_ladder *ladder, const struct by_rung *rung)
+{
+    for (size_t i = 0; i < ladder->rung_count; i++) {
+        const struct by_rung *other = &ladder->rungs[i];
+        if (other->only_with && other->when == rung->when && other->choices_of &&
+            !strcmp(other->choices_of, rung->name))
+            return other;
+    }
+    return NULL;
+}

@@ -4,6 +4,7 @@
 #include "base/thread.h"
 #include "onnx/load.h"
 #include "search/decision.h"
+#include "search/worth.h"
 #include "trial/judge.h"
 
 #include <math.h>
@@ -32,6 +33,7 @@ struct by_auto_layers {
     struct by_target_ladder ladder;
     bool narrows;       /* weights alone, for their bytes */
     double other_bytes; /* of the model, beside weights of layers */
+    double margin;      /* of the point, dB of the first SQNR that is a goal */
     struct by_auto_candidate candidate;
     struct by_auto_reader reader;
     struct by_input_callback inputs;
@@ -116,6 +118,7 @@ static int open_decisions(struct by_auto_layers *layers, struct by_auto_point *p
                           &options, err) < 0)
         return -1;
     layers->idle = sure && !may_save(&layers->decisions);
+    work->measured += !layers->idle;
     if (!layers->idle && (by_decisions_measure(&layers->decisions, err) < 0 ||
                           check_order(layers, &point->order, err) < 0))
         return -1;
@@ -205,6 +208,9 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work,
         .narrows = of->bytes,
         .gives_up = of->gives_up,
     };
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
+    if (goal)
+        layers->margin = point->margins[goal - work->out->goals.at];
     by_str_init(&layers->rest);
     *out = layers;
     int status = by_frame_copy(&work->out->frame, &layers->user, err);
@@ -222,7 +228,8 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work,
 bool by_auto_layers_are_in_vain(const struct by_auto_layers *layers)
 {
     const struct by_auto_goal *goal = by_auto_goals_sqnr(&layers->work->out->goals);
-    return goal && by_decisions_ceiling(&layers->decisions) < goal->bound;
+    return !by_worth_deciding(by_decisions_ceiling(&layers->decisions),
+                              goal ? goal->bound : (double)NAN);
 }
 
 void by_auto_layers_close(struct by_auto_layers *layers)
@@ -236,6 +243,26 @@ void by_auto_layers_close(struct by_auto_layers *layers)
     by_str_release(&layers->rest);
     by_free(layers->on);
     by_free(layers);
+}
+
+/* --- Limits --- */
+
+/* The best point meets all that was asked for, and bytes are all that is to be saved. */
+static bool saves_bytes_alone(const struct by_auto_layers *layers)
+{
+    const struct by_auto_point *best = &layers->work->out->points.at[layers->work->best];
+    return layers->narrows && best->allowed && best->sure;
+}
+
+static struct by_choice_goal limits_of(const struct by_auto_layers *layers)
+{
+    const struct by_auto_work *work = layers->work;
+    const struct by_auto_settings *settings = work->options->settings;
+    const double asked = settings->max_size ? (double)settings->max_size : INFINITY;
+    const double smaller = by_auto_smaller_bytes(&work->out->points.at[work->best]);
+    const double most = saves_bytes_alone(layers) ? fmin(asked, smaller) : asked;
+    return (struct by_choice_goal){
+        .sqnr = (double)NAN, .wide_share = settings->max_wide, .bytes = most - layers->other_bytes};
 }
 
 /* --- What is to blame --- */
@@ -269,6 +296,30 @@ double by_auto_layers_weights_gain(const struct by_auto_layers *layers)
     return fmin(gain_without(share), gain_without(weights_alone(d)));
 }
 
+int by_auto_layers_are_cheap(const struct by_auto_layers *layers, bool *cheap,
+                             struct baryon_error *err)
+{
+    const struct by_auto_work *work = layers->work;
+    const struct by_decisions *d = &layers->decisions;
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
+    struct by_choice_goal limits = limits_of(layers);
+    struct by_prediction none, some;
+    bool reached = false;
+    *cheap = false;
+    if (!goal || work->out->goals.count > 1 || layers->idle)
+        return 0;
+    bool *on = by_alloc_zero(d->decision_count + 1, sizeof *on, err);
+    if (!on)
+        return -1;
+    limits.sqnr = goal->bound + layers->margin;
+    by_decisions_predict(d, on, &none);
+    const int status = by_decisions_choose(d, &limits, on, &reached, err);
+    by_decisions_predict(d, on, &some);
+    *cheap = status == 0 && reached && by_worth_few_changes(some.cost, none.cost);
+    by_free(on);
+    return status;
+}
+
 /* --- Searching --- */
 
 static int verify_layers(void *context, const struct by_decisions *d, const bool *on,
@@ -287,6 +338,7 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
     int status = by_auto_measure_values(work, model, &measured, err);
     if (status == 0 && !*measured.why)
         status = by_auto_measure_again(work, model, &measured, &doubted, err);
+    by_auto_samples_leave(work->samples);
     by_model_free(model);
     if (status < 0)
         return -1;
@@ -318,15 +370,15 @@ static struct by_search_options search_options(struct by_auto_layers *layers, do
 {
     const struct by_auto_settings *settings = layers->work->options->settings;
     const struct by_auto_goal *goal = by_auto_goals_sqnr(&layers->work->out->goals);
+    struct by_choice_goal limits = limits_of(layers);
+    limits.sqnr = goal ? goal->bound + more : (double)NAN;
     return (struct by_search_options){
-        .limits = {.sqnr = goal ? goal->bound + more : (double)NAN,
-                   .wide_share = settings->max_wide,
-                   .bytes = settings->max_size ? (double)settings->max_size - layers->other_bytes
-                                               : INFINITY},
+        .limits = limits,
         .verify = verify_layers,
         .context = layers,
         .verifications = verifications[settings->effort],
         .narrows = settings->effort != BY_EFFORT_QUICK,
+        .brief = saves_bytes_alone(layers),
         .step = say_step,
     };
 }
@@ -382,14 +434,9 @@ static int try_chosen(struct by_auto_layers *layers, size_t *place, struct baryo
 }
 
 /* What is to save bytes has to save some beside the best point. */
-static bool is_worth_trying(const struct by_auto_layers *layers)
+static bool is_worth_trying(const struct by_auto_layers *layers, bool met)
 {
-    const struct by_auto_work *work = layers->work;
-    const struct by_auto_point *best = &work->out->points.at[work->best];
-    struct by_prediction prediction;
-    by_decisions_predict(&layers->decisions, layers->on, &prediction);
-    return !layers->narrows || !best->allowed || !best->sure ||
-           layers->other_bytes + prediction.bytes < (double)best->bytes;
+    return !saves_bytes_alone(layers) || met;
 }
 
 /* The whole quantization may differ from what was verified, as samples choose again. */
@@ -403,7 +450,7 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
         const struct by_search_options options = search_options(layers, more);
         if (by_decisions_search(&layers->decisions, &options, layers->on, &met, err) < 0)
             return -1;
-        if (!count_chosen(layers) || !is_worth_trying(layers))
+        if (!count_chosen(layers) || !is_worth_trying(layers, met))
             return 0;
         if (try_chosen(layers, &place, err) < 0)
             return -1;

@@ -33,14 +33,14 @@ static bool is_chosen(const struct by_quantization *q, enum by_edit_kind kind)
     return false;
 }
 
-/* Where none pays; the share that does, and the channels, are found again. */
+/* The factors, and the channels, are found again. */
 static void pin_channels(const struct by_quantization *q, const struct by_recipe *asked,
                          struct by_str *rest)
 {
-    if (asked->smooth == BY_SMOOTH_AUTO && !is_chosen(q, BY_EDIT_SMOOTHING))
-        by_str_puts(rest, "smooth: off\n");
-    if (asked->split == BY_SPLIT_AUTO && !is_chosen(q, BY_EDIT_SPLITTING))
-        by_str_puts(rest, "split-outliers: off\n");
+    if (asked->smooth == BY_SMOOTH_AUTO)
+        by_str_printf(rest, "smooth: %s\n", is_chosen(q, BY_EDIT_SMOOTHING) ? "on" : "off");
+    if (asked->split == BY_SPLIT_AUTO)
+        by_str_printf(rest, "split-outliers: %s\n", is_chosen(q, BY_EDIT_SPLITTING) ? "on" : "off");
     if (asked->weight_rows_auto && !is_chosen(q, BY_EDIT_WEIGHT_ROWS))
         by_str_puts(rest, "weight-rows-auto: false\n");
 }

@@ -310,7 +310,9 @@ static int quantize_and_measure(struct by_auto_work *work, struct by_auto_candid
                        &known->figures);
     if (keep_pins(candidate, known, err) < 0 || by_auto_candidate_emit(candidate, err) < 0)
         return -1;
-    return measure_model(work, candidate->model, known, err);
+    const int status = measure_model(work, candidate->model, known, err);
+    by_auto_samples_leave(work->samples);
+    return status;
 }
 
 /* --- Trying --- */

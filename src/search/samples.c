@@ -304,6 +304,7 @@ void by_auto_samples_close(struct by_auto_samples *samples)
     for (size_t i = 0; i < READINGS; i++)
         for (size_t k = 0; samples->rooms[i] && k < samples->input_count; k++)
             by_unpark_room_release(&samples->rooms[i][k]);
+    by_auto_samples_leave(samples);
     by_session_close(samples->session);
     by_depot_close(samples->depot);
     by_arena_release(&samples->arena);

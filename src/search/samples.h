@@ -62,9 +62,11 @@ struct by_auto_measured {
     char why[300]; /* the model is lost: ONNX Runtime refuses it, it gives NaN; "": it is not */
 };
 
-/* Of a quantized model, on the samples of a part. values and margins have room for all goals. */
+/* Of a quantized model, on the samples of a part. values and margins have room for all goals. The
+ * model's session stays open: by_auto_samples_leave() comes before it is freed or changed. */
 int by_auto_samples_measure(struct by_auto_samples *samples, struct baryon_model *model,
                             enum by_auto_part part, struct by_auto_measured *measured,
                             struct baryon_error *err);
+void by_auto_samples_leave(struct by_auto_samples *samples);
 
 #endif

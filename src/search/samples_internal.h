@@ -19,6 +19,15 @@ struct by_auto_kept {
     struct by_parked *inputs, *outputs;
 };
 
+/* A model whose session stays open from one part of the samples to the next. */
+struct by_auto_opened {
+    const struct baryon_model *model; /* NULL: none */
+    struct by_session *session;
+    struct by_fitted fitted;
+    const char **names; /* of its outputs */
+    struct by_arena arena;
+};
+
 struct by_auto_samples {
     const struct by_auto_source *source;
     const struct by_auto_goals *goals;
@@ -43,6 +52,7 @@ struct by_auto_samples {
     char text[1024];
     struct by_hash128 identity;
     double seconds;
+    struct by_auto_opened opened;
 };
 
 /* Of one thread. */

@@ -15,9 +15,6 @@
 
 struct measuring {
     struct by_auto_samples *samples;
-    struct by_session *session;
-    struct by_fitted fitted;
-    const char **names;              /* of the candidate's outputs */
     const struct by_auto_kept *kept; /* the first of the batch */
     struct by_run *runs[TOGETHER];
     struct by_evaluation *evaluation;
@@ -37,15 +34,16 @@ static int run_candidate(struct measuring *measuring, size_t place, struct by_ar
                          struct by_unpark_room *rooms, struct baryon_error *err)
 {
     struct by_auto_samples *samples = measuring->samples;
+    const struct by_auto_opened *opened = &samples->opened;
     struct by_array *inputs = by_arena_alloc(arena, samples->input_count + 1, sizeof *inputs, err);
-    struct by_fitted fitted = measuring->fitted; /* arrays of its own */
+    struct by_fitted fitted = opened->fitted; /* arrays of its own */
     fitted.arrays = by_arena_alloc(arena, fitted.count + 1, sizeof *fitted.arrays, err);
     if (!inputs || !fitted.arrays ||
         unpark_arrays(samples, measuring->kept[place].inputs, samples->input_count, inputs, rooms,
                       err) < 0 ||
         by_fitted_take(&fitted, inputs, arena, err) < 0)
         return -1;
-    return by_session_run(measuring->session, fitted.arrays, fitted.count, measuring->names,
+    return by_session_run(opened->session, fitted.arrays, fitted.count, opened->names,
                           samples->outputs.count, &measuring->runs[place], err);
 }
 
@@ -191,19 +189,20 @@ static void take_values(const struct measuring *measuring, enum by_auto_part par
     worst_value(measuring->evaluation, "sqnr", false, &measured->sqnr);
 }
 
+/* --- The session --- */
+
 /* What outputs are selected from may have another name there. */
-static int open_shown(struct measuring *measuring, struct baryon_model *model,
-                      const struct by_session_options *options, struct by_arena *arena,
-                      struct baryon_error *err)
+static int open_shown(struct by_auto_samples *samples, struct baryon_model *model,
+                      const struct by_session_options *options, struct baryon_error *err)
 {
-    const struct by_auto_samples *samples = measuring->samples;
+    struct by_auto_opened *opened = &samples->opened;
     const size_t own = samples->outputs.count - samples->outputs.selected_count;
     struct baryon_value *values[BY_SELECTS_MOST];
     char quoted[BY_QUOTE_MAX];
-    const char **names = by_arena_alloc(arena, samples->outputs.count, sizeof *names, err);
+    const char **names = by_arena_alloc(&opened->arena, samples->outputs.count, sizeof *names, err);
     if (!names)
         return -1;
-    measuring->names = names;
+    opened->names = names;
     for (size_t i = 0; i < samples->outputs.count; i++) {
         names[i] = samples->outputs.names[i];
         if (i < own)
@@ -212,25 +211,21 @@ static int open_shown(struct measuring *measuring, struct baryon_model *model,
             return by_fail(err, BARYON_ERR_UNSUPPORTED,
                            "the quantized model has no value %s, which outputs are selected from",
                            by_quote(quoted, names[i]));
-        names[i] = values[i - own]->name;
+        names[i] = by_arena_text(&opened->arena, values[i - own]->name,
+                                 strlen(values[i - own]->name), err);
+        if (!names[i])
+            return -1;
     }
-    return by_more_outputs_session(&measuring->session, model, values,
-                                   samples->outputs.selected_count, options, err);
+    return by_more_outputs_session(&opened->session, model, values, samples->outputs.selected_count,
+                                   options, err);
 }
 
-static int open_candidate(struct measuring *measuring, struct baryon_model *model,
-                          struct by_arena *arena, struct baryon_error *err)
+static int fit_inputs(struct by_auto_samples *samples, struct baryon_error *err)
 {
-    struct by_auto_samples *samples = measuring->samples;
-    struct by_session_options options = by_auto_lone_session(samples);
-    options.as_written = true;
-    options.low_memory = true;
-    options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
-    if (open_shown(measuring, model, &options, arena, err) < 0)
-        return -1;
-    struct by_fitted *fitted = &measuring->fitted;
-    fitted->ports = by_session_inputs(measuring->session, &fitted->count);
-    fitted->from = by_arena_alloc(arena, fitted->count + 1, sizeof *fitted->from, err);
+    struct by_auto_opened *opened = &samples->opened;
+    struct by_fitted *fitted = &opened->fitted;
+    fitted->ports = by_session_inputs(opened->session, &fitted->count);
+    fitted->from = by_arena_alloc(&opened->arena, fitted->count + 1, sizeof *fitted->from, err);
     if (!fitted->from)
         return -1;
     for (size_t i = 0; i < fitted->count; i++) {
@@ -245,14 +240,40 @@ static int open_candidate(struct measuring *measuring, struct baryon_model *mode
     return 0;
 }
 
+static int open_candidate(struct by_auto_samples *samples, struct baryon_model *model,
+                          struct baryon_error *err)
+{
+    struct by_session_options options = by_auto_lone_session(samples);
+    if (samples->opened.model == model)
+        return 0;
+    by_auto_samples_leave(samples);
+    samples->opened.model = model;
+    by_arena_init(&samples->opened.arena, 0);
+    options.as_written = true;
+    options.low_memory = true;
+    options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
+    return open_shown(samples, model, &options, err) < 0 ? -1 : fit_inputs(samples, err);
+}
+
+void by_auto_samples_leave(struct by_auto_samples *samples)
+{
+    if (!samples->opened.model)
+        return;
+    by_session_close(samples->opened.session);
+    by_arena_release(&samples->opened.arena);
+    samples->opened = (struct by_auto_opened){.model = NULL};
+}
+
+/* --- A part --- */
+
 static int measure_part(struct measuring *measuring, struct baryon_model *model,
-                        enum by_auto_part part, struct by_arena *arena, struct baryon_error *err)
+                        enum by_auto_part part, struct baryon_error *err)
 {
     struct by_auto_samples *samples = measuring->samples;
     const struct by_auto_range *range = &samples->parts.of[part];
     if (by_evaluation_open(&measuring->evaluation, &samples->settings, samples->outputs.parts,
                            samples->outputs.part_count, err) < 0 ||
-        open_candidate(measuring, model, arena, err) < 0)
+        open_candidate(samples, model, err) < 0)
         return -1;
     measuring->evaluation->keeps_each = true;
     for (size_t done = 0; done < range->count; done += TOGETHER) {
@@ -292,16 +313,14 @@ int by_auto_samples_measure(struct by_auto_samples *samples, struct baryon_model
                             struct baryon_error *err)
 {
     struct measuring measuring = {.samples = samples};
-    struct by_arena arena;
     measured->why[0] = '\0';
-    by_arena_init(&arena, 0);
-    int status = measure_part(&measuring, model, part, &arena, err);
-    if (status == 0)
+    int status = measure_part(&measuring, model, part, err);
+    if (status == 0) {
         take_values(&measuring, part, measured);
-    else
+    } else {
+        by_auto_samples_leave(samples);
         status = lose(measured, samples->goals, err);
+    }
     by_evaluation_close(measuring.evaluation);
-    by_session_close(measuring.session);
-    by_arena_release(&arena);
     return status;
 }

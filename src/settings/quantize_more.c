@@ -361,6 +361,7 @@ static const struct by_choice smooth_modes[] = {
     {"off", BY_SMOOTH_OFF, "no smoothing"},
     {"auto", BY_SMOOTH_AUTO,
      "alpha for each tensor by predicted noise; kept where held-out samples are better"},
+    {"on", BY_SMOOTH_ON, "the same alphas; nothing is tried"},
     {0},
 };
 

@@ -480,8 +480,8 @@ static bool same_shape(const struct by_array *one, const struct by_array *other)
 
 #define CHUNK 1024
 
-/* Takes the mean of each row, of which a Softmax takes no notice, from its values. */
-static void centre(double *values, size_t size, size_t row)
+/* A Softmax takes no notice of it. */
+void by_judge_centre(double *values, size_t size, size_t row)
 {
     for (size_t begin = 0; begin < size; begin += row) {
         double mean = 0;
@@ -526,8 +526,8 @@ static int add_difference(struct by_judged_output *output, const struct pair *pa
                 0)
             return -1;
         if (centred) {
-            centre(wanted, size, pair->row);
-            centre(found, size, pair->row);
+            by_judge_centre(wanted, size, pair->row);
+            by_judge_centre(found, size, pair->row);
         }
         add_values(output, wanted, found, size);
     }
@@ -544,6 +544,14 @@ static int add_joined_part(struct by_judged_output *output, const struct pair *p
     return 0;
 }
 
+/* Rows that are taken together; 0: values as they are. */
+static size_t softmax_row(const struct by_judge *judge, size_t place, const struct by_array *array)
+{
+    const bool centred =
+        place >= judge->output_count && judge->centred[place - judge->output_count];
+    return centred && array->rank ? (size_t)array->dims[array->rank - 1] : 0;
+}
+
 /* Each part of an output by itself. */
 static int compare_output(const struct by_judge *judge, const struct kept *kept, size_t place,
                           const struct by_array *got, struct by_unpark_room *room,
@@ -554,11 +562,9 @@ static int compare_output(const struct by_judge *judge, const struct kept *kept,
     const struct by_parked *parked = &kept->wanted[place];
     const bool own = place < judge->output_count;
     const struct joined_output *joined = own ? &judge->joined[place] : &whole;
-    const size_t rank = parked->array.rank;
-    const bool centred = !own && judge->centred[place - judge->output_count];
     const bool lost = !got || !same_shape(&parked->array, got);
     struct by_array want = parked->array;
-    struct pair pair = {&want, got, centred && rank ? (size_t)want.dims[rank - 1] : 0};
+    struct pair pair = {&want, got, softmax_row(judge, place, &want)};
     const struct by_joined parts = by_joined_of(&joined->parts, &want);
     if (!lost && by_unpark(judge->depot, parked, room, &want, err) < 0)
         return -1;
@@ -580,6 +586,19 @@ static bool is_compared(const struct by_judge *judge, const struct kept *kept, s
            !(instead && place < judge->output_count && judge->left_out[place]);
 }
 
+/* Whoever has the outputs alone is judged by them. */
+static size_t compared_count(const struct by_judge *judge, const struct kept *kept, size_t got)
+{
+    return got <= judge->output_count && kept->wanted_count > judge->output_count
+               ? judge->output_count
+               : kept->wanted_count;
+}
+
+static bool is_instead(const struct by_judge *judge, size_t compared)
+{
+    return judge->left_out && (!judge->selected_count || compared > judge->output_count);
+}
+
 /* One sample's outputs; float ones only, in their order. */
 static int compare_outputs(const struct by_judge *judge, const struct kept *kept,
                            struct by_judgement *judgement, const struct by_array *got,
@@ -587,12 +606,8 @@ static int compare_outputs(const struct by_judge *judge, const struct kept *kept
 {
     struct by_unpark_room room = {0};
     int status = 0;
-    /* Whoever has the outputs alone is judged by them. */
-    const size_t count =
-        got_count <= judge->output_count && kept->wanted_count > judge->output_count
-            ? judge->output_count
-            : kept->wanted_count;
-    const bool instead = judge->left_out && (!judge->selected_count || count > judge->output_count);
+    const size_t count = compared_count(judge, kept, got_count);
+    const bool instead = is_instead(judge, count);
     for (size_t i = 0; status == 0 && i < count; i++)
         if (is_compared(judge, kept, i, instead))
             status = compare_output(judge, kept, i, i < got_count ? &got[i] : NULL, &room,
@@ -667,6 +682,27 @@ int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct b
     *judgement = (struct by_judgement){0};
     return compare_outputs(judge, &judge->kept[judge->first + sample], judgement, outputs, count,
                            err);
+}
+
+size_t by_judge_pieces(const struct by_judge *judge, size_t sample, const struct by_array *outputs,
+                       size_t count, struct by_judge_piece *pieces)
+{
+    static const struct by_joined whole = {.count = 1};
+    const struct kept *kept = &judge->kept[judge->first + sample];
+    const size_t most = compared_count(judge, kept, count);
+    const bool instead = is_instead(judge, most);
+    size_t found = 0;
+    for (size_t i = 0; i < most && i < count; i++) {
+        const struct by_joined *joined = i < judge->output_count ? &judge->joined[i].parts : &whole;
+        const struct by_joined parts = by_joined_of(joined, &outputs[i]);
+        if (!is_compared(judge, kept, i, instead))
+            continue;
+        for (size_t k = 0; k < parts.count && found < BY_JUDGED_MOST; k++)
+            pieces[found++] =
+                (struct by_judge_piece){&outputs[i], by_joined_blocks(&parts, k, &outputs[i]),
+                                        softmax_row(judge, i, &outputs[i])};
+    }
+    return found;
 }
 
 int by_judge_run(const struct by_judge *judge, struct by_session *session,

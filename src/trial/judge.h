@@ -11,6 +11,7 @@
 #include "base/par.h"
 #include "engine/parked.h"
 #include "input/input.h"
+#include "trial/joined.h"
 
 struct by_judged_output {
     const char *name; /* lives in the judge */
@@ -18,10 +19,12 @@ struct by_judged_output {
     double sqnr;
 };
 
+#define BY_JUDGED_MOST 16
+
 struct by_judgement {
     double sqnr; /* mean over the outputs, dB */
     size_t count;
-    struct by_judged_output outputs[16]; /* the first ones */
+    struct by_judged_output outputs[BY_JUDGED_MOST]; /* the first ones */
 };
 
 struct by_judge_options {
@@ -97,6 +100,17 @@ int by_judge_run(const struct by_judge *judge, struct by_session *session,
 /* The same of outputs that some model gave for it, in the reference's order. */
 int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct by_array *outputs,
                      size_t count, struct by_judgement *judgement, struct baryon_error *err);
+/* Values of those outputs that are judged by themselves: an output, or a part of it. */
+struct by_judge_piece {
+    const struct by_array *array;
+    struct by_joined_blocks blocks;
+    size_t row; /* of a Softmax, whose mean does not count; 0: values as they are */
+};
+/* Takes the mean of each row from its values. */
+void by_judge_centre(double *values, size_t size, size_t row);
+/* In the order of a judgement; pieces: room for BY_JUDGED_MOST. */
+size_t by_judge_pieces(const struct by_judge *judge, size_t sample, const struct by_array *outputs,
+                       size_t count, struct by_judge_piece *pieces);
 /* All samples that judge, side by side: the reference, whose memory is given back then, and a
  * model; each has room for by_judge_count() judgements. */
 int by_judge_references(struct by_judge *judge, struct by_pool *pool, struct baryon_error *err);

@@ -11,7 +11,8 @@
 
 static bool is_asked(const struct by_quantization *q)
 {
-    return q->options->recipe->smooth >= 0;
+    const double smooth = q->options->recipe->smooth;
+    return smooth >= 0 || smooth == BY_SMOOTH_ON;
 }
 
 /* Processors multiply floats between integers; accelerators would round the peaks before that. */

@@ -1,167 +1,7 @@
-/* Decisions of a search: what is measured, what is chosen, and what rules make of it. */
-#include "made_source.h"
-
-#include "ir/infer.h"
-#include "search/decision.h"
-#include "sensitivity/sensitivity.h"
-
-#include <math.h>
-
-static struct by_recipe recipe;
-static struct by_quantize_options options;
-static struct by_quantization q;
-static struct by_judge *judge;
-static struct by_decisions d;
-
-/* --- The model: of its layers one has a wide range, and another wide weights --- */
-
-static void put_layer(struct baryon_model *model, const char *name, const char *weight,
-                      const char *shape, const char *input, const char *output, float peak)
-{
-    float values[PUT_MOST];
-    const size_t count = count_of(model, shape);
-    for (size_t i = 0; i < count; i++)
-        values[i] = draw(7) / 4;
-    values[0] = peak;
-    put_values(model, weight, shape, values);
-    put_node(model->graph, name, "Conv", input, output);
-}
-
-static int64_t opset = 13;
-static enum by_float_form floats = BY_FLOATS_QUARK;
-static bool has_scale; /* a constant that no layer multiplies with, of one great value */
-
-static struct baryon_model *made_model(void)
-{
-    struct baryon_model *model = new_model();
-    drawn = 0;
-    takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
-    gives(model, "y", BY_ELEM_FLOAT, NULL);
-    put_layer(model, "one", "w1", "6,3,3,3", "x,w1", "a", 0.2F);
-    if (has_scale) {
-        const float scale[] = {0.1F, 0.2F, 0.3F, 0.1F, 0.2F, 40};
-        put_values(model, "s", "6,1,1", scale);
-        put_node(model->graph, "scale", "Mul", "a,s", "m");
-    }
-    put_node(model->graph, "act", "Tanh", has_scale ? "m" : "a", "b");
-    put_layer(model, "two", "w2", "6,6,3,3", "b,w2", "c", 12);
-    put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
-    put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
-    assert_ok(by_model_link(model, &err));
-    assert_ok(by_model_set_opset(model, "", opset, &err));
-    assert_ok(by_model_infer(model, NULL, &err));
-    return model;
-}
-
-/* --- Up to the decisions --- */
-
-static void set_options(unsigned threads)
-{
-    begin_source();
-    recipe = (struct by_recipe){
-        .activation = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .weight = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .bias = {.elem = BY_ELEM_INT32, .symmetric = true},
-        .domain = BY_Q_MICROSOFT,
-        .floats = floats,
-        .smooth = BY_SMOOTH_OFF,
-    };
-    recipe.activation.method = recipe.weight.method = recipe.bias.method =
-        by_calibrator_find("minmax");
-    by_calib_defaults(recipe.activation.method, &recipe.activation.calib);
-    recipe.activation.calib.headroom = 1.5;
-    recipe.weight.calib = recipe.bias.calib = recipe.activation.calib;
-    options = (struct by_quantize_options){
-        .recipe = &recipe, .calibrate = {.samples = &samples, .session = {.threads = threads}}};
-}
-
-static const struct by_alternative alternatives[] = {
-    {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
-    {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
-    {.name = "float layer", .kind = BY_DECIDE_FLOAT},
-};
-static const struct by_mac_cost macs[] = {{"*int16", "*", 2, true},
-                                          {"*", "int16", 2, true},
-                                          {"int8", "int8", 1, false},
-                                          {"*", "*", 8, true}};
-static const struct by_target_ladder widens = {alternatives, 2, macs, 4, 0};
-/* Where the other one is wide already it still costs. */
-static const struct by_mac_cost steps[] = {{"int16", "int16", 3, true},
-                                           {"int16", "*", 2, true},
-                                           {"*", "int16", 2, true},
-                                           {"*", "*", 1, false}};
-static const struct by_target_ladder adds_up = {alternatives, 2, steps, 4, 0};
-static const struct by_target_ladder excludes = {alternatives, 3, macs, 4, 0};
-
-static const struct by_alternative loose[] = {
-    {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
-    {.name = "float tensor", .kind = BY_DECIDE_TENSOR, .activation = "float"},
-    {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
-};
-static const struct by_target_ladder loosens = {loose, 3, macs, 4, 0};
-
-static const struct by_alternative around[] = {
-    {.name = "float layer", .kind = BY_DECIDE_FLOAT},
-    {.name = "around", .kind = BY_DECIDE_TENSOR, .activation = "float", .around = true},
-};
-static const struct by_target_ladder regions = {around, 2, macs, 4, 0};
-
-static const struct by_alternative of_layers[] = {
-    {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
-    {.name = "bf16 layer", .kind = BY_DECIDE_LAYER, .activation = "bf16", .weight = "bf16"},
-};
-static const struct by_mac_cost costs_of_layers[] = {
-    {"bf16", "*", 4, true}, {"*", "bf16", 4, true}, {"*int16", "*", 2, true}, {"*", "*", 1, false}};
-static const struct by_target_ladder blocks = {of_layers, 2, costs_of_layers, 4, 0};
-
-static void open_decisions(unsigned threads, const struct by_target_ladder *ladder,
-                           const struct by_decide_options *decide)
-{
-    struct baryon_model *model = made_model();
-    set_options(threads);
-    assert_ok(by_sensitivity_begin(&judge, model, &options, &err));
-    source.next = 0;
-    assert_ok(by_quantization_open(&q, model, &options, &err));
-    assert_ok(by_decisions_open(&d, &q, judge, ladder, decide, &err));
-}
-
-static void close_decisions(void)
-{
-    struct baryon_model *model = q.model;
-    by_decisions_close(&d);
-    by_judge_close(judge);
-    by_quantization_close(&q);
-    by_model_free(model);
-}
-
-static double judged(const bool *on)
-{
-    double sqnr;
-    assert_ok(by_decisions_judge(&d, on, NULL, &sqnr, &err));
-    return sqnr;
-}
-
-static size_t find(const char *alternative, const char *name)
-{
-    for (size_t i = 0; i < d.decision_count; i++)
-        if (!strcmp(d.decisions[i].name, name) &&
-            !strcmp(d.decisions[i].alternative->name, alternative))
-            return i;
-    fail_msg("no decision '%s' about '%s'", alternative, name);
-    return 0;
-}
-
-#define MOST 32
-
-static void assert_near(double value, double wanted, double within)
-{
-    if (!(fabs(value - wanted) <= within))
-        fail_msg("%.9g is not within %g of %.9g", value, within, wanted);
-}
+/* Decisions of a search: what is measured, and what rules make of it. */
+#include "decision_case.h"
 
 /* --- Measuring --- */
-
-static const struct by_decide_options all_samples = {.samples = SAMPLES};
 
 static void test_lists_tensors_and_weights(void **state)
 {
@@ -225,6 +65,25 @@ static double alone_noise(size_t place)
     for (size_t k = 0; k < d.output_count; k++)
         noise += d.sources[place].alone[k] / d.signal[k];
     return noise / (double)d.output_count;
+}
+
+/* Of an output that joins results of different kinds each part has errors of its own. */
+static void test_parts_of_outputs(void **state)
+{
+    (void)state;
+    const bool none[MOST] = {false};
+    joins = true;
+    open_decisions(1, &widens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    assert_int_equal(d.output_count, 2);
+    double noise[2] = {0};
+    for (size_t i = 0; i < d.source_count; i++)
+        for (size_t k = 0; k < 2; k++)
+            noise[k] += d.sources[i].alone[k];
+    assert_true(noise[0] > 0 && noise[1] > 0 && noise[1] < noise[0] / 100);
+    assert_near(predicted(none), judged(none), 1);
+    close_decisions();
+    joins = false;
 }
 
 static void test_threads_do_not_matter(void **state)
@@ -357,220 +216,6 @@ static void test_can_be_stopped(void **state)
     assert_err(by_decisions_measure(&d, &err), BARYON_ERR_CANCELLED,
                "stopped while decisions were measured");
     close_decisions();
-}
-
-/* --- Choosing --- */
-
-static double cost_of(const bool *on)
-{
-    struct by_prediction prediction;
-    by_decisions_predict(&d, on, &prediction);
-    return prediction.cost;
-}
-
-static double predicted(const bool *on)
-{
-    struct by_prediction prediction;
-    by_decisions_predict(&d, on, &prediction);
-    return prediction.sqnr;
-}
-
-#define SETS 1024
-
-/* Of all sets, one after the other. */
-static void predict_sets(struct by_prediction *sets)
-{
-    assert_int_equal((size_t)1 << d.decision_count, SETS);
-    for (size_t mask = 0; mask < SETS; mask++) {
-        bool on[MOST] = {false};
-        for (size_t i = 0; i < d.decision_count; i++)
-            on[i] = mask >> i & 1;
-        by_decisions_predict(&d, on, &sets[mask]);
-    }
-}
-
-static double least_cost(const struct by_prediction *sets, double sqnr)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < SETS; i++)
-        if (sets[i].sqnr >= sqnr)
-            least = fmin(least, sets[i].cost);
-    return least;
-}
-
-static void test_least_cost_is_chosen(void **state)
-{
-    (void)state;
-    static struct by_prediction sets[SETS];
-    const struct by_decide_options few = {.samples = 2};
-    bool reached;
-    open_decisions(1, &widens, &few);
-    assert_ok(by_decisions_measure(&d, &err));
-    predict_sets(sets);
-    for (double more = 1; more < 9; more += 3) {
-        bool on[MOST] = {false};
-        const struct by_choice_goal goal = {sets[0].sqnr + more, 1, INFINITY};
-        assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
-        assert_true(reached && predicted(on) >= goal.sqnr - 1e-6);
-        assert_near(cost_of(on), least_cost(sets, goal.sqnr), 1e-3 * sets[0].cost);
-    }
-    close_decisions();
-}
-
-/* What there is already needs nothing; a goal beyond all is not reached; limits hold. */
-static void test_margins_of_choices(void **state)
-{
-    (void)state;
-    bool on[MOST] = {false}, reached;
-    open_decisions(1, &widens, &all_samples);
-    assert_ok(by_decisions_measure(&d, &err));
-    const double plan = predicted(on);
-    struct by_choice_goal goal = {plan, 1, INFINITY};
-    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
-    assert_true(reached && predicted(on) == plan);
-    goal.sqnr = plan + 0.01;
-    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
-    assert_true(reached && predicted(on) >= plan + 0.01 - 1e-6);
-    goal.sqnr = 140;
-    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
-    assert_false(reached);
-    goal = (struct by_choice_goal){INFINITY, 0, INFINITY};
-    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
-    struct by_prediction prediction;
-    by_decisions_predict(&d, on, &prediction);
-    assert_true(reached && prediction.wide_share == 0);
-    goal = (struct by_choice_goal){INFINITY, 0.5, INFINITY};
-    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
-    by_decisions_predict(&d, on, &prediction);
-    assert_true(reached && prediction.wide_share <= 0.5 && prediction.sqnr > plan + 1);
-    close_decisions();
-}
-
-/* --- Searching --- */
-
-struct seen {
-    size_t steps;
-    bool refuses;
-};
-
-static int note_step(void *context, const struct by_decisions *of, const bool *on,
-                     const struct by_search_step *step, struct baryon_error *error)
-{
-    (void)of, (void)on, (void)step, (void)error;
-    ((struct seen *)context)->steps++;
-    return 0;
-}
-
-static void test_search_reaches_the_goal(void **state)
-{
-    (void)state;
-    bool on[MOST] = {false}, met;
-    struct seen seen = {0};
-    open_decisions(1, &excludes, &all_samples);
-    assert_ok(by_decisions_measure(&d, &err));
-    const double wanted = judged(on) + 6;
-    const struct by_search_options search = {
-        .limits = {wanted, 1, INFINITY}, .narrows = true, .step = note_step, .context = &seen};
-    assert_ok(by_decisions_search(&d, &search, on, &met, &err));
-    assert_true(met && judged(on) >= wanted);
-    assert_true(seen.steps >= 2 && seen.steps <= 12);
-    bool all[MOST];
-    for (size_t i = 0; i < d.decision_count; i++)
-        all[i] = d.decisions[i].alternative->kind == BY_DECIDE_FLOAT;
-    assert_true(cost_of(on) < cost_of(all) / 2);
-    close_decisions();
-}
-
-/* A measure of the caller's that knows no dB: met from 6 dB more on; some candidates are refused.
- */
-static double met_from;
-static bool verified_sets[64][MOST]; /* none is quantized twice */
-static size_t verified_count;
-
-static int judge_otherwise(void *context, const struct by_decisions *of, const bool *on,
-                           struct by_verified *verified, struct baryon_error *error)
-{
-    const struct seen *seen = context;
-    for (size_t i = 0; i < verified_count; i++)
-        assert_int_not_equal(memcmp(verified_sets[i], on, of->decision_count), 0);
-    assert_true(verified_count < 64);
-    memcpy(verified_sets[verified_count++], on, of->decision_count);
-    if (by_decisions_judge(of, on, NULL, &verified->sqnr, error) < 0)
-        return -1;
-    verified->meets = verified->sqnr >= met_from;
-    if (seen->refuses && on[find("int16 weight", "two")])
-        *verified = (struct by_verified){.sqnr = -INFINITY};
-    return 0;
-}
-
-static void test_goals_of_the_caller(void **state)
-{
-    (void)state;
-    bool on[MOST] = {false}, met;
-    struct seen seen = {0};
-    open_decisions(1, &widens, &all_samples);
-    assert_ok(by_decisions_measure(&d, &err));
-    met_from = judged(on) + 6;
-    const struct by_search_options search = {
-        .limits = {NAN, 1, INFINITY}, .verify = judge_otherwise, .context = &seen};
-    assert_ok(by_decisions_search(&d, &search, on, &met, &err));
-    assert_true(met && judged(on) >= met_from);
-    assert_ok(by_decisions_search(&d, &search, on, &met, &err)); /* knows it all */
-    close_decisions();
-    open_decisions(1, &widens, &all_samples);
-    assert_ok(by_decisions_measure(&d, &err));
-    verified_count = 0;
-    seen.refuses = true;
-    memset(on, 0, sizeof on);
-    assert_ok(by_decisions_search(&d, &search, on, &met, &err));
-    assert_false(met && on[find("int16 weight", "two")]);
-    close_decisions();
-}
-
-/* Where all that the sum of errors leads to misses the goal, sets with less noise of each source
- * are tried, from the widest on. */
-static bool meets_when_wide; /* else nothing does */
-
-static int judge_by_number(void *context, const struct by_decisions *of, const bool *on,
-                           struct by_verified *verified, struct baryon_error *error)
-{
-    size_t count = 0;
-    (void)context, (void)error;
-    for (size_t i = 0; i < of->decision_count; i++)
-        count += on[i];
-    verified_count++;
-    *verified = (struct by_verified){.meets = meets_when_wide && 2 * count >= of->decision_count};
-    verified->sqnr = verified->meets ? 50 : 5;
-    return 0;
-}
-
-static void test_search_goes_down_from_the_widest(void **state)
-{
-    (void)state;
-    bool on[MOST] = {false}, met;
-    const struct by_search_options search = {
-        .limits = {30, 1, INFINITY}, .verify = judge_by_number, .verifications = 1};
-    for (int wide = 0; wide < 2; wide++) {
-        open_decisions(1, &adds_up, &all_samples);
-        assert_ok(by_decisions_measure(&d, &err));
-        const double scale = d.scale[0];
-        meets_when_wide = wide;
-        verified_count = 0;
-        memset(on, 0, sizeof on);
-        assert_ok(by_decisions_search(&d, &search, on, &met, &err));
-        size_t count = 0;
-        for (size_t i = 0; i < d.decision_count; i++)
-            count += on[i];
-        assert_int_equal(met, wide);
-        if (wide) { /* half of them, by steps */
-            assert_true(2 * count >= d.decision_count && count < d.decision_count);
-            assert_true(verified_count > 2 && verified_count <= 10);
-        } else {
-            assert_int_equal(verified_count, 3); /* and one after sources ran in place */
-            assert_true(d.scale[0] > scale);
-        }
-        close_decisions();
-    }
 }
 
 /* --- Rules --- */
@@ -769,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_lists_tensors_and_weights),
         cmocka_unit_test(test_gains_are_those_of_candidates),
         cmocka_unit_test(test_sets_are_predicted),
+        cmocka_unit_test(test_parts_of_outputs),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_parts_measure_the_same),
         cmocka_unit_test(test_few_runs),
@@ -776,11 +422,6 @@ int main(void)
         cmocka_unit_test(test_small_models_have_more_runs),
         cmocka_unit_test(test_hopeless_models_are_not_measured),
         cmocka_unit_test(test_can_be_stopped),
-        cmocka_unit_test(test_least_cost_is_chosen),
-        cmocka_unit_test(test_margins_of_choices),
-        cmocka_unit_test(test_search_reaches_the_goal),
-        cmocka_unit_test(test_goals_of_the_caller),
-        cmocka_unit_test(test_search_goes_down_from_the_widest),
         cmocka_unit_test(test_tensors_can_be_float),
         cmocka_unit_test(test_regions_stay_float),
         cmocka_unit_test(test_constants_are_decided),
