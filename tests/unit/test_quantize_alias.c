@@ -387,7 +387,7 @@ static void quarks_names_that_are_refused(void **state)
     refuses(WORDS("--extra=AutoMixprecision=64"),
             "--extra AutoMixprecision: expected a map of TargetLayerConfig, MetricThreshold, ...");
     refuses(WORDS("--extra=SmoothAlpha=1.5"),
-            "--extra SmoothAlpha: '1.5' is not a number from 0 to 1, or off, auto");
+            "--extra SmoothAlpha: '1.5' is not a number from 0 to 1, or off, auto, on");
     refuses(WORDS("--extra=EncryptionAlgorithm=AES-256"),
             "--extra EncryptionAlgorithm: not supported; models are not encrypted: only the result "
             "is written, to the file that you name; encrypt that");
