@@ -27,12 +27,13 @@ static void leave_headroom(struct by_quant_row *row, const struct by_calib_targe
 static int search_range(const struct search *search, size_t index, struct baryon_error *err)
 {
     struct by_quant_row *row = &search->plan->rows.at[index];
+    const struct by_sketch *sketch = &search->stats[index]->sketch;
     struct by_calib_target target;
+    row->is_zero = sketch->min == 0 && sketch->max == 0;
     if (by_known_take_range(search->plan->known_ranges, row))
         return 0;
     by_spec_target(&row->spec, &target);
-    if (row->spec.method->range(&search->stats[index]->sketch, &target, &row->spec.calib,
-                                &row->range, err))
+    if (row->spec.method->range(sketch, &target, &row->spec.calib, &row->range, err))
         return by_err_in(err, "tensor '%s'", row->value->name);
     row->error = row->range.error;
     leave_headroom(row, &target);

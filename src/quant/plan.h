@@ -69,6 +69,7 @@ struct by_quant_row {
     /* --- Parameters --- */
     struct by_range range;
     bool has_range;  /* given, or set by a rule: not calibrated */
+    bool is_zero;    /* samples had nothing but zeros, or no values: any scale has them */
     bool has_params; /* given by the user, or of a float type: nothing moves them */
     struct by_params params;
     double error;     /* mean squared error of what chose them, NAN: unknown */

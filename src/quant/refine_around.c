@@ -48,9 +48,7 @@ bool by_row_position(const struct by_quant_plan *plan, size_t row, int *position
 
 bool by_row_is_zero(const struct by_quant_plan *plan, size_t row)
 {
-    const struct by_quant_row *owner = &plan->rows.at[by_quant_owner(plan, row)];
-    return owner->role == BY_ROLE_ACTIVATION && !owner->has_range && !owner->has_params &&
-           owner->range.low == 0 && owner->range.high == 0;
+    return plan->rows.at[by_quant_owner(plan, row)].is_zero;
 }
 
 static const char *node_text(const struct by_refining *at, char *buf, size_t size)

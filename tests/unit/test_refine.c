@@ -52,7 +52,6 @@ static size_t put_row(const char *name, enum by_role role, int position)
     assert_true(row < 64);
     scales[row] = ldexpf(1, -position);
     zeros[row] = 0;
-    plan->rows.at[row].range = (struct by_range){.low = -1, .high = 1};
     struct by_params *params = &plan->rows.at[row].params;
     params->count = 1;
     params->scales = &scales[row];
@@ -180,7 +179,7 @@ static void test_concat_ignores_zeros(void **state)
         const size_t x = put_row("x", BY_ROLE_ACTIVATION, 0);
         const size_t z = put_row("z", BY_ROLE_ACTIVATION, 6);
         const size_t y = put_row("y", BY_ROLE_ACTIVATION, 5);
-        plan->rows.at[x].range = (struct by_range){.low = 0};
+        plan->rows.at[x].is_zero = true;
         assert_ok(by_refine(plan, &err));
         assert_int_equal(position_of(x), compat ? 0 : 5);
         assert_int_equal(position_of(z), compat ? 0 : 5);
