@@ -11,15 +11,15 @@
 #include "trial/draft.h"
 
 enum by_edit_kind {
-    BY_EDIT_ROTATION,     /* value: by_rotate_value() */
-    BY_EDIT_SMOOTHING,    /* value: by_smooth_value() */
-    BY_EDIT_SPLITTING,    /* value: channels with outliers are split off */
-    BY_EDIT_WEIGHT_ROWS,  /* value: those that decide the scale of a weight are split off */
-    BY_EDIT_EQUALIZATION, /* value: enum by_cle_mode */
-    BY_EDIT_BIASES,       /* value: corrected, or not */
-    BY_EDIT_HEADROOM,     /* value: the headroom of ranges of activations, in thousandths */
-    BY_EDIT_LOGARITHMS,   /* value: enum by_logarithms */
-    BY_EDIT_JOINS,
+    BY_EDIT_ROTATION,          /* value: by_rotate_value() */
+    BY_EDIT_SMOOTHING,         /* value: by_smooth_value() */
+    BY_EDIT_SPLITTING,         /* value: channels with outliers are split off */
+    BY_EDIT_WEIGHT_ROWS,       /* value: those that decide the scale of a weight are split off */
+    BY_EDIT_EQUALIZATION,      /* value: enum by_cle_mode */
+    BY_EDIT_BIASES,            /* value: corrected, or not */
+    BY_EDIT_HEADROOM,          /* value: the headroom of ranges of activations, in thousandths */
+    BY_EDIT_LOGARITHMS,        /* value: enum by_logarithms */
+    BY_EDIT_JOINS,             /* value: those of different ranges stay float, or not */
     BY_EDIT_WEIGHT_METHOD,     /* value: the recipe's other method of weights */
     BY_EDIT_ACTIVATION_METHOD, /* value: enum by_other_method */
     BY_EDIT_WIDE,   /* value: SQNR of tensors by themselves, in dB, below which they have 16 bits */

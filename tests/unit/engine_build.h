@@ -188,4 +188,17 @@ static inline const char *beside(const char *name)
     return path;
 }
 
+/* A Conv whose weight is drawn but for its first value. */
+static inline void put_layer(struct baryon_model *model, const char *name, const char *weight,
+                             const char *shape, const char *input, const char *output, float peak)
+{
+    float values[PUT_MOST];
+    const size_t count = count_of(model, shape);
+    for (size_t i = 0; i < count; i++)
+        values[i] = draw(7) / 4;
+    values[0] = peak;
+    put_values(model, weight, shape, values);
+    put_node(model->graph, name, "Conv", input, output);
+}
+
 #endif

@@ -12,29 +12,17 @@ static struct baryon_model *model;
 
 /* --- The model: the second of its layers has weights of a wide range --- */
 
-static void put_layer(const char *name, const char *weight, const char *shape, const char *input,
-                      const char *output, float peak)
-{
-    float values[PUT_MOST];
-    const size_t count = count_of(model, shape);
-    for (size_t i = 0; i < count; i++)
-        values[i] = draw(7) / 4;
-    values[0] = peak;
-    put_values(model, weight, shape, values);
-    put_node(model->graph, name, "Conv", input, output);
-}
-
 static void make_model(void)
 {
     model = new_model();
     drawn = 0;
     takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
-    put_layer("one", "w1", "6,3,3,3", "x,w1", "a", 0.2F);
+    put_layer(model, "one", "w1", "6,3,3,3", "x,w1", "a", 0.2F);
     put_node(model->graph, "act", "Tanh", "a", "b");
-    put_layer("two", "w2", "6,6,3,3", "b,w2", "c", 40);
-    put_layer("three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
-    put_layer("four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
+    put_layer(model, "two", "w2", "6,6,3,3", "b,w2", "c", 40);
+    put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
+    put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_set_opset(model, "", 13, &err));
     assert_ok(by_model_infer(model, NULL, &err));

@@ -1,13 +1,7 @@
 /* What is quantized, for whom, with whose parameters, and why the rest is not. */
-#include "engine_build.h"
-
-#include "ir/infer.h"
-#include "quant/place.h"
+#include "place_case.h"
 
 #include <math.h>
-
-static struct by_recipe recipe;
-static struct by_quant_plan *plan;
 
 /* --- Models --- */
 
@@ -24,14 +18,8 @@ static struct baryon_model *conv_model(void)
 
 static void set_recipe(void)
 {
-    recipe = (struct by_recipe){
-        .activation = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .weight = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .bias = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .fuse_relu = true,
-        .fuse_clip = true,
-    };
-    recipe.activation.method = recipe.weight.method = by_calibrator_find("minmax");
+    set_int8_recipe();
+    recipe.fuse_relu = recipe.fuse_clip = true;
 }
 
 static int prepare(void **state)
@@ -42,21 +30,6 @@ static int prepare(void **state)
 }
 
 /* --- Plans as text --- */
-
-static void place(struct baryon_model *model, const struct by_origins *origins)
-{
-    assert_ok(by_model_link(model, &err));
-    assert_ok(by_model_infer(model, NULL, &err));
-    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-    assert_ok(by_place(plan, origins, NULL, &err));
-}
-
-static void close_plan(void)
-{
-    struct baryon_model *model = plan->model;
-    by_quant_plan_close(plan);
-    by_model_free(model);
-}
 
 /* "x:conv w:conv y:out"; after "=" the row that it shares with. */
 static const char *rows_text(void)
@@ -85,22 +58,6 @@ static const char *rows_text(void)
         assert_string_equal(rows_text(), (wanted));                                                \
         close_plan();                                                                              \
     } while (0)
-
-static const struct by_quant_row *row_of(const char *name)
-{
-    const size_t row = by_quant_find(plan, value_of(plan->model->graph, name));
-    assert_true(row != BY_NO_ROW);
-    return &plan->rows.at[row];
-}
-
-static const struct by_quant_node *plan_node(const char *name)
-{
-    for (size_t i = 0; i < plan->node_count; i++)
-        if (plan->nodes[i].node->name && strcmp(plan->nodes[i].node->name, name) == 0)
-            return by_quant_node_of(plan, plan->nodes[i].node);
-    fail_msg("no node '%s'", name);
-    return NULL;
-}
 
 /* --- Layers --- */
 

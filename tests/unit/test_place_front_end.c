@@ -1,46 +1,11 @@
 /* Layers that compute a spectrum before a logarithm. */
-#include "engine_build.h"
-
-#include "ir/infer.h"
-#include "quant/place.h"
-
-static struct by_recipe recipe;
-static struct by_quant_plan *plan;
+#include "place_case.h"
 
 static int prepare(void **state)
 {
     (void)state;
-    recipe = (struct by_recipe){
-        .activation = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .weight = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .bias = {.elem = BY_ELEM_INT8, .symmetric = true},
-    };
-    recipe.activation.method = recipe.weight.method = by_calibrator_find("minmax");
+    set_int8_recipe();
     return 0;
-}
-
-static void place(struct baryon_model *model)
-{
-    assert_ok(by_model_link(model, &err));
-    assert_ok(by_model_infer(model, NULL, &err));
-    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-    assert_ok(by_place(plan, NULL, NULL, &err));
-}
-
-static void close_plan(void)
-{
-    struct baryon_model *model = plan->model;
-    by_quant_plan_close(plan);
-    by_model_free(model);
-}
-
-static const struct by_quant_node *plan_node(const char *name)
-{
-    for (size_t i = 0; i < plan->node_count; i++)
-        if (strcmp(plan->nodes[i].node->name, name) == 0)
-            return &plan->nodes[i];
-    fail_msg("no node '%s'", name);
-    return NULL;
 }
 
 /* A spectrum of the input, its logarithm, and a layer that is learned. */
@@ -63,12 +28,12 @@ static struct baryon_model *front_end(const char *before_logarithm)
 static void layers_of_a_spectrum_stay_float_where_that_is_wanted(void **state)
 {
     (void)state;
-    place(front_end("Add"));
+    place(front_end("Add"), NULL);
     assert_int_equal(plan_node("conv")->state, BY_NODE_QUANTIZED);
     assert_true(by_place_has_front_end(plan));
     close_plan();
     recipe.logarithms = BY_LOGARITHMS_FRONT_END;
-    place(front_end("Add"));
+    place(front_end("Add"), NULL);
     for (size_t i = 0; i < 3; i++) {
         const struct by_quant_node *node = plan_node((const char *[]){"conv", "square", "add"}[i]);
         assert_int_equal(node->state, BY_NODE_FLOAT);
@@ -78,7 +43,7 @@ static void layers_of_a_spectrum_stay_float_where_that_is_wanted(void **state)
     assert_false(by_place_has_front_end(plan)); /* none that is quantized */
     close_plan();
     recipe.compat = true;
-    place(front_end("Add"));
+    place(front_end("Add"), NULL);
     assert_int_equal(plan_node("conv")->state, BY_NODE_QUANTIZED);
     assert_false(by_place_has_front_end(plan));
     close_plan();
@@ -89,7 +54,7 @@ static void layers_that_are_learned_are_no_front_end(void **state)
 {
     (void)state;
     recipe.logarithms = BY_LOGARITHMS_FRONT_END;
-    place(front_end("PRelu"));
+    place(front_end("PRelu"), NULL);
     assert_int_equal(plan_node("conv")->state, BY_NODE_QUANTIZED);
     assert_false(by_place_has_front_end(plan));
     close_plan();

@@ -1,23 +1,14 @@
 /* What of LSTM, GRU and RNN is quantized, and where the scales of their two matrices lie. */
-#include "engine_build.h"
-
-#include "ir/infer.h"
-#include "quant/place.h"
-
-static struct by_recipe recipe;
-static struct by_quant_plan *plan;
+#include "place_case.h"
 
 static int prepare(void **state)
 {
     (void)state;
     static struct by_pattern gru = {"GRU", NULL};
-    recipe = (struct by_recipe){
-        .activation = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .weight = {.elem = BY_ELEM_INT8, .symmetric = true, .granularity = BY_PER_CHANNEL},
-        .bias = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .extra_op_types = {.at = &gru, .count = 1},
-    };
-    recipe.activation.method = recipe.weight.method = by_calibrator_find("minmax");
+    set_int8_recipe();
+    recipe.weight.granularity = BY_PER_CHANNEL;
+    recipe.extra_op_types.at = &gru;
+    recipe.extra_op_types.count = 1;
     return 0;
 }
 
@@ -36,35 +27,19 @@ static struct baryon_model *gru_model(size_t directions)
     assert_ok(by_model_link(model, &err));
     assert_ok(by_node_set_int(node, "hidden_size", 2, &err));
     assert_ok(by_node_set_text(node, "direction", both ? "bidirectional" : "forward", &err));
-    assert_ok(by_model_infer(model, NULL, &err));
     return model;
 }
 
-static void place(size_t directions)
+static void place_gru(size_t directions)
 {
-    assert_ok(by_quant_plan_open(&plan, gru_model(directions), &recipe, &err));
-    assert_ok(by_place(plan, NULL, NULL, &err));
-}
-
-static void close_plan(void)
-{
-    struct baryon_model *model = plan->model;
-    by_quant_plan_close(plan);
-    by_model_free(model);
-}
-
-static const struct by_quant_row *row_of(const char *name)
-{
-    const size_t row = by_quant_find(plan, value_of(plan->model->graph, name));
-    assert_true(row != BY_NO_ROW);
-    return &plan->rows.at[row];
+    place(gru_model(directions), NULL);
 }
 
 /* Names of all rows, in their order. */
 static void assert_rows(const char *wanted)
 {
     char text[256] = "";
-    place(1);
+    place_gru(1);
     for (size_t i = 0; i < plan->rows.count; i++) {
         const size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s ", plan->rows.at[i].value->name);
@@ -96,7 +71,7 @@ static void weights_alone_take_them_unasked(void **state)
     recipe.operators = BY_OPERATORS_TRANSFORMER;
     assert_rows("w r ");
     recipe.approach = BY_APPROACH_DYNAMIC;
-    assert_ok(by_quant_plan_open(&plan, gru_model(1), &recipe, &err));
+    open_plan(gru_model(1));
     assert_err(by_place(plan, NULL, NULL, &err), BARYON_ERR_USAGE,
                "no node of the model can be quantized with this config; node 'gru' (GRU) stays "
                "float: ONNX Runtime has no GRU that quantizes at run time; --extra-op-types GRU "
@@ -108,7 +83,7 @@ static void one_direction_has_channels_along_its_rows(void **state)
 {
     (void)state;
     recipe.bias_kind = BY_BIAS_OWN;
-    place(1);
+    place_gru(1);
     assert_int_equal(row_of("w")->params.axis, 1);
     assert_int_equal(row_of("r")->params.axis, 1);
     assert_int_equal(row_of("r")->matrix.count, 0);
@@ -121,7 +96,7 @@ static void one_direction_has_channels_along_its_rows(void **state)
 static void both_directions_are_one_matrix(void **state)
 {
     (void)state;
-    place(2);
+    place_gru(2);
     const struct by_ints *dims = by_quant_dims(row_of("r"));
     assert_int_equal(row_of("r")->params.axis, 0);
     assert_int_equal(dims->count, 2);
@@ -130,14 +105,14 @@ static void both_directions_are_one_matrix(void **state)
     close_plan();
 
     recipe.keep_float_weights = true;
-    place(2);
+    place_gru(2);
     assert_int_equal(row_of("r")->params.axis, 1);
     assert_int_equal(row_of("r")->matrix.count, 0);
     close_plan();
 
     recipe.keep_float_weights = false;
     recipe.weight.granularity = BY_PER_TENSOR;
-    place(2);
+    place_gru(2);
     assert_int_equal(row_of("r")->params.axis, -1);
     assert_int_equal(row_of("r")->matrix.count, 0);
     close_plan();
@@ -150,7 +125,7 @@ static void groups_lie_along_inputs(void **state)
     recipe.weight.granularity = BY_PER_GROUP;
     recipe.weight.group = 2;
     for (size_t directions = 1; directions <= 2; directions++) {
-        place(directions);
+        place_gru(directions);
         assert_int_equal(row_of("w")->params.axis, directions == 1);
         assert_int_equal(row_of("w")->params.group_axis, directions == 1 ? 2 : 1);
         close_plan();

@@ -1,22 +1,12 @@
 /* Rules of the user for tensors: what they give stands, and has to fit. */
-#include "engine_build.h"
+#include "place_case.h"
 
-#include "ir/infer.h"
-#include "quant/place.h"
-
-static struct by_recipe recipe;
-static struct by_quant_plan *plan;
 static struct by_rule rules[2];
 
 static int prepare(void **state)
 {
     (void)state;
-    recipe = (struct by_recipe){
-        .activation = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .weight = {.elem = BY_ELEM_INT8, .symmetric = true},
-        .bias = {.elem = BY_ELEM_INT8, .symmetric = true},
-    };
-    recipe.activation.method = recipe.weight.method = by_calibrator_find("minmax");
+    set_int8_recipe();
     return 0;
 }
 
@@ -45,33 +35,6 @@ static struct baryon_model *sum_model(void)
     return model;
 }
 
-static void open_plan(struct baryon_model *model)
-{
-    assert_ok(by_model_link(model, &err));
-    assert_ok(by_model_infer(model, NULL, &err));
-    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-}
-
-static void place(struct baryon_model *model)
-{
-    open_plan(model);
-    assert_ok(by_place(plan, NULL, NULL, &err));
-}
-
-static void close_plan(void)
-{
-    struct baryon_model *model = plan->model;
-    by_quant_plan_close(plan);
-    by_model_free(model);
-}
-
-static const struct by_quant_row *row_of(const char *name)
-{
-    const size_t row = by_quant_find(plan, value_of(plan->model->graph, name));
-    assert_true(row != BY_NO_ROW);
-    return &plan->rows.at[row];
-}
-
 static struct by_rule tensor_rule(const char *name)
 {
     return (struct by_rule){.kind = BY_RULE_TENSOR, .pattern = {name, "--tensor"}};
@@ -86,7 +49,7 @@ static void given_ranges_contain_zero(void **state)
     rules[0].range[0] = 1, rules[0].range[1] = 3;
     rules[1].range[0] = -3, rules[1].range[1] = -1;
     use_rules(2);
-    place(sum_model());
+    place(sum_model(), NULL);
     assert_true(row_of("c")->range.low == 0 && row_of("c")->range.high == 3);
     assert_true(row_of("y")->range.low == -3 && row_of("y")->range.high == 0);
     close_plan();
@@ -112,7 +75,7 @@ static void given_scales_fit_their_type(void **state)
     refuses_to_place(sum_model(),
                      "--tensor: tensor 'c': a scale must be a power of two for this type");
     scale = 0.25;
-    place(sum_model());
+    place(sum_model(), NULL);
     assert_true(row_of("c")->params.scales[0] == 0.25f);
     close_plan();
 }
@@ -129,7 +92,7 @@ static void given_parameters_of_moved_tensors_stand(void **state)
     rules[0].scales = &scale;
     rules[0].param_count = 1;
     use_rules(1);
-    place(model);
+    place(model, NULL);
     assert_true(row_of("t")->has_params && row_of("t")->shares == BY_NO_ROW);
     close_plan();
 }
@@ -142,7 +105,7 @@ static void tensor_rules_that_pick_nothing(void **state)
     use_rules(1);
     refuses_to_place(sum_model(), "--tensor: 'nothing' matches no tensor of the model");
     recipe.compat = true;
-    place(sum_model());
+    place(sum_model(), NULL);
     close_plan();
 }
 
@@ -160,7 +123,7 @@ static void biases_of_groups_stay_float(void **state)
         recipe.bias_kind = BY_BIAS_PRODUCT;
         recipe.weight.granularity = groups ? BY_PER_GROUP : BY_PER_CHANNEL;
         recipe.weight.group = groups ? 2 : 0;
-        place(model);
+        place(model, NULL);
         const size_t row = by_quant_find(plan, value_of(model->graph, "b"));
         assert_int_equal(row == BY_NO_ROW, groups);
         close_plan();

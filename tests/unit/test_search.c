@@ -157,6 +157,21 @@ static void test_goals_of_the_caller(void **state)
     close_decisions();
 }
 
+static size_t count_on(const struct by_decisions *of, const bool *on)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < of->decision_count; i++)
+        count += on[i];
+    return count;
+}
+
+static int say_whether(bool meets, struct by_verified *verified)
+{
+    verified_count++;
+    *verified = (struct by_verified){.meets = meets, .sqnr = meets ? 50 : 5};
+    return 0;
+}
+
 /* Where all that the sum of errors leads to misses the goal, sets with less noise of each source
  * are tried, from the widest on. */
 static bool meets_when_wide; /* else nothing does */
@@ -164,14 +179,8 @@ static bool meets_when_wide; /* else nothing does */
 static int judge_by_number(void *context, const struct by_decisions *of, const bool *on,
                            struct by_verified *verified, struct baryon_error *error)
 {
-    size_t count = 0;
     (void)context, (void)error;
-    for (size_t i = 0; i < of->decision_count; i++)
-        count += on[i];
-    verified_count++;
-    *verified = (struct by_verified){.meets = meets_when_wide && 2 * count >= of->decision_count};
-    verified->sqnr = verified->meets ? 50 : 5;
-    return 0;
+    return say_whether(meets_when_wide && 2 * count_on(of, on) >= of->decision_count, verified);
 }
 
 static void test_search_goes_down_from_the_widest(void **state)
@@ -188,9 +197,7 @@ static void test_search_goes_down_from_the_widest(void **state)
         verified_count = 0;
         memset(on, 0, sizeof on);
         assert_ok(by_decisions_search(&d, &search, on, &met, &err));
-        size_t count = 0;
-        for (size_t i = 0; i < d.decision_count; i++)
-            count += on[i];
+        const size_t count = count_on(&d, on);
         assert_int_equal(met, wide);
         if (wide) { /* half of them, by steps */
             assert_true(2 * count >= d.decision_count && count < d.decision_count);
@@ -209,14 +216,8 @@ static size_t least_number;
 static int judge_above_number(void *context, const struct by_decisions *of, const bool *on,
                               struct by_verified *verified, struct baryon_error *error)
 {
-    size_t count = 0;
     (void)context, (void)error;
-    for (size_t i = 0; i < of->decision_count; i++)
-        count += on[i];
-    verified_count++;
-    *verified = (struct by_verified){.meets = count >= least_number};
-    verified->sqnr = verified->meets ? 50 : 5;
-    return 0;
+    return say_whether(count_on(of, on) >= least_number, verified);
 }
 
 static double apart_cost(size_t least)

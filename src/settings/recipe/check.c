@@ -217,10 +217,7 @@ static const struct meaning {
     {" activation activation-symmetric activation-reduce-range activation-scale "
      "activation-method activation-headroom activation-headroom-auto wide-below wide-auto "
      "activation-method-auto weight-method-auto weight-rows-auto logarithm-inputs joins "
-     "auto-exclude "
-     "format bias "
-     "bias-correction "
-     "rounding-scales ",
+     "auto-exclude format bias bias-correction rounding-scales ",
      is_static, "--approach static"},
     {" mixed ", is_static, "--approach static"},
     {" mixed-goal mixed-share ", is_mixed, "--mixed of a type"},
