@@ -44,6 +44,20 @@ static const struct by_tensor_stats *stats_of(const struct joining *joining,
     return by_stats_find(joining->stats, value->name);
 }
 
+/* The same values in another shape have the same statistics, and are seldom observed again. */
+static const struct by_tensor_stats *stats_before_moves(const struct joining *joining,
+                                                        const struct baryon_value *value)
+{
+    static const char *const shapes[] = {"Flatten",   "Identity",  "Reshape", "Squeeze",
+                                         "Transpose", "Unsqueeze", NULL};
+    const struct by_tensor_stats *seen = value ? stats_of(joining, value) : NULL;
+    while (!seen && value && value->producer && by_node_is_one_of(value->producer, shapes)) {
+        value = by_node_in(value->producer, 0);
+        seen = value ? stats_of(joining, value) : NULL;
+    }
+    return seen;
+}
+
 /* --- What is lost --- */
 
 /* Of a range that nobody asked samples for, as that of Sigmoid, by the steps in it: values may fill
@@ -64,7 +78,7 @@ static bool has_few_steps(const struct joining *joining, size_t joined,
 static int is_lost(const struct joining *joining, size_t joined, const struct baryon_value *input,
                    bool *lost, struct baryon_error *err)
 {
-    const struct by_tensor_stats *seen = input ? stats_of(joining, input) : NULL;
+    const struct by_tensor_stats *seen = stats_before_moves(joining, input);
     double with, own;
     *lost = input && !seen && has_few_steps(joining, joined, input);
     if (!seen || !(by_sketch_rms(&seen->sketch) > 0))
