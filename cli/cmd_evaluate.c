@@ -328,6 +328,8 @@ const struct by_command by_cmd_evaluate = {
         "--compat, NaN and infinities are errors. Values are converted to float32, as in Quark's "
         "tool, but sums are not. The results therefore agree with Quark's in five digits; Quark's "
         "are NaN where float32 overflows.\n\n"
+        "Where a Concat joins results of different kinds into an output, as boxes and scores, each "
+        "part is measured as well, and has to reach --min and --max; not with --compat.\n\n"
         "SQNR and all metrics of rows are computed over all samples together. Rows are those of "
         "outputs with two axes; the last axis is that of the classes. Their divergence is printed "
         "if they are distributions, or with --logits.",

@@ -61,7 +61,7 @@ LAYERS = {
     "rounding": "base ir onnx engine stats moments quant adjust solve reconstruct trial",
     "quantize": "base ir pass quant trial convert rounding",
     "sensitivity": "base ir engine stats quant trial quantize",
-    "evaluate": "base array engine onnx input metric config calibrate",
+    "evaluate": "base array ir engine onnx input metric config calibrate trial",
     "compare": "base ir dtype quant evaluate",
     "quality": "base ir onnx metric preset quant calibrate trial sensitivity evaluate",
     "settings": "base ir engine input calib llm llm/auto llm/export config calibrate evaluate",

@@ -1,0 +1,35 @@
+/* Lists outputs and their parts. */
+#include "evaluate/parts.h"
+
+#include "ir/infer.h"
+
+static int add_parts(struct by_measured_outputs *measured, const struct by_joined *joined,
+                     const char *name, struct by_arena *arena, struct baryon_error *err)
+{
+    measured->names[measured->count++] = name;
+    for (size_t i = 0; joined->count > 1 && i < joined->count; i++)
+        if (!(measured->names[measured->count++] = by_joined_name(joined, i, name, arena, err)))
+            return -1;
+    return 0;
+}
+
+int by_measured_outputs_find(struct by_measured_outputs *measured, struct baryon_model *model,
+                             const char *const *outputs, size_t count, struct by_arena *arena,
+                             struct baryon_error *err)
+{
+    const bool inferred = by_model_infer(model, NULL, NULL) == 0;
+    *measured = (struct by_measured_outputs){
+        .names =
+            by_arena_alloc(arena, (BY_JOINED_MOST + 1) * count + 1, sizeof *measured->names, err),
+        .joined = by_arena_alloc(arena, count + 1, sizeof *measured->joined, err)};
+    if (!measured->names || !measured->joined)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        const struct baryon_value *value = by_graph_value(model->graph, outputs[i]);
+        measured->joined[i] =
+            inferred && value ? by_joined_find(value) : (struct by_joined){.count = 1};
+        if (add_parts(measured, &measured->joined[i], outputs[i], arena, err) < 0)
+            return -1;
+    }
+    return 0;
+}
