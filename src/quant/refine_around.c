@@ -2,6 +2,7 @@
 #include "quant/refine_around.h"
 
 #include "base/format.h"
+#include "pass/edit.h"
 #include "quant/bias.h"
 
 #include <math.h>
@@ -48,7 +49,12 @@ bool by_row_position(const struct by_quant_plan *plan, size_t row, int *position
 
 bool by_row_is_zero(const struct by_quant_plan *plan, size_t row)
 {
-    return plan->rows.at[by_quant_owner(plan, row)].is_zero;
+    const struct by_quant_row *owner = &plan->rows.at[by_quant_owner(plan, row)];
+    double element = 1;
+    bool is_one = false;
+    if (owner->role == BY_ROLE_ACTIVATION)
+        return owner->is_zero;
+    return by_pass_uniform(owner->value, &is_one, &element, NULL) == 0 && is_one && element == 0;
 }
 
 static const char *node_text(const struct by_refining *at, char *buf, size_t size)

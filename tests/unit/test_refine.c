@@ -188,6 +188,35 @@ static void test_concat_ignores_zeros(void **state)
     }
 }
 
+/* As tokens before those of a picture. */
+static void check_token(float first, int position)
+{
+    const float token[4] = {first, 0, 0, 0};
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "4");
+    put_weight(model, "token", BY_ELEM_FLOAT, (const int64_t[]){4}, 1, token, sizeof token);
+    gives(model, "y", BY_ELEM_FLOAT, "8");
+    put_node(model->graph, "join", "Concat", "token,x", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_node_set_int(model->graph->node.at[0], "axis", 0, &err));
+    open_plan(model);
+    const size_t x = put_row("x", BY_ROLE_ACTIVATION, 6);
+    put_row("token", BY_ROLE_WEIGHT, 0);
+    const size_t y = put_row("y", BY_ROLE_ACTIVATION, 5);
+    assert_ok(by_refine(plan, &err));
+    assert_int_equal(position_of(x), position);
+    assert_int_equal(position_of(y), position);
+    close_plan();
+}
+
+static void test_concat_ignores_a_constant_of_zeros(void **state)
+{
+    (void)state;
+    recipe.compat = false;
+    check_token(0, 5);
+    check_token(1, 0);
+}
+
 static void test_concat_takes_the_greatest_scale(void **state)
 {
     (void)state;
@@ -562,6 +591,7 @@ int main(void)
         cmocka_unit_test_setup(test_product, start),
         cmocka_unit_test_setup(test_concat_takes_the_greatest_scale, start),
         cmocka_unit_test_setup(test_concat_ignores_zeros, start),
+        cmocka_unit_test_setup(test_concat_ignores_a_constant_of_zeros, start),
         cmocka_unit_test_setup(test_rules_are_switched_off_by_name, start),
         cmocka_unit_test_setup(test_given_parameters_stay, start),
         cmocka_unit_test_setup(test_other_hardware_moves_nothing, start),
