@@ -94,8 +94,17 @@ static int carry_out(struct by_qop *qop, const struct rewrite *rewrite,
     return rewrite->domain ? by_lower_import_microsoft(qop->model, qop->err) : 0;
 }
 
+/* A node that is to stay float may stand between integers of its neighbours all the same. */
+static bool stays_float(const struct by_qop *qop, const struct baryon_node *node)
+{
+    const struct by_quant_node *planned = by_quant_node_of(qop->plan, node);
+    return planned && planned->state != BY_NODE_QUANTIZED;
+}
+
 static int visit_qoperator_node(struct by_qop *qop, struct baryon_node *node)
 {
+    if (stays_float(qop, node))
+        return 0;
     for (size_t i = 0; i < sizeof rewrites / sizeof *rewrites; i++) {
         const struct rewrite *rewrite = &rewrites[i];
         struct by_qop_draft draft;
@@ -128,7 +137,8 @@ static int rewrite(struct by_qop *qop)
 
 int by_lower_qoperator(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err)
 {
-    struct by_qop qop = {.model = plan->model, .graph = plan->model->graph, .err = err};
+    struct by_qop qop = {
+        .plan = plan, .model = plan->model, .graph = plan->model->graph, .err = err};
     qop.opset = by_model_opset(qop.model, "");
     return by_lower_qdq(plan, pool, err) || rewrite(&qop) ? -1 : 0;
 }

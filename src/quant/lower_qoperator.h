@@ -13,6 +13,7 @@
 #define BY_QOP_CLIP_OPSET 12 /* Clip on integers */
 
 struct by_qop {
+    const struct by_quant_plan *plan;
     struct baryon_model *model;
     struct baryon_graph *graph;
     int64_t opset;

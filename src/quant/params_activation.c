@@ -24,6 +24,24 @@ static void leave_headroom(struct by_quant_row *row, const struct by_calib_targe
     row->range.high *= row->spec.calib.headroom;
 }
 
+/* ONNX Runtime (1.32) makes one integer operator of a Softmax between two pairs. Its sums overflow
+ * where a step is finer than this share of the mean. */
+#define SOFTMAX_STEPS 128
+
+static void coarsen_softmax(const struct by_quant_plan *plan, struct by_quant_row *row,
+                            const struct by_sketch *sketch, const struct by_calib_target *target)
+{
+    const struct baryon_node *from = row->value->producer;
+    const double levels = (double)(target->qmax - target->qmin);
+    const double finite = (double)(sketch->count - sketch->nans - sketch->infinities);
+    if (plan->recipe->compat || levels > UINT8_MAX || !(finite > 0) || !from ||
+        !by_node_is(from, "Softmax"))
+        return;
+    const double mean = by_exact_value(&sketch->sum) / finite;
+    const double reach = mean * levels / SOFTMAX_STEPS / (row->spec.symmetric ? 2 : 1);
+    row->range.high = fmax(row->range.high, reach);
+}
+
 static int search_range(const struct search *search, size_t index, struct baryon_error *err)
 {
     struct by_quant_row *row = &search->plan->rows.at[index];
@@ -37,6 +55,7 @@ static int search_range(const struct search *search, size_t index, struct baryon
         return by_err_in(err, "tensor '%s'", row->value->name);
     row->error = row->range.error;
     leave_headroom(row, &target);
+    coarsen_softmax(search->plan, row, sketch, &target);
     return by_known_keep_range(search->plan->known_ranges, row, err);
 }
 

@@ -13,6 +13,7 @@
 static struct by_recipe recipe;
 static struct by_quant_plan *plan;
 static struct by_stats *stats;
+static bool has_softmax; /* of the model */
 
 static int prepare(void **state)
 {
@@ -23,10 +24,11 @@ static int prepare(void **state)
     };
     recipe.activation.method = recipe.weight.method = by_calibrator_find("minmax");
     recipe.activation.calib.own = recipe.activation.method->options->defaults;
+    has_softmax = false;
     return 0;
 }
 
-/* y = x z + z, with the same values everywhere. */
+/* y = x z + z, or softmax(z) + z, with the same values everywhere. */
 static void open_plan(float low, float high)
 {
     static const struct by_target targets[] = {{"x", BY_ELEM_FLOAT, -1, false},
@@ -38,7 +40,10 @@ static void open_plan(float low, float high)
     takes(model, "x", BY_ELEM_FLOAT, "2");
     takes(model, "z", BY_ELEM_FLOAT, "2");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
-    put_node(model->graph, "mul", "Mul", "x,z", "m");
+    if (has_softmax)
+        put_node(model->graph, "softmax", "Softmax", "z", "m");
+    else
+        put_node(model->graph, "mul", "Mul", "x,z", "m");
     put_node(model->graph, "add", "Add", "m,z", "y");
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_infer(model, NULL, &err));
@@ -85,6 +90,34 @@ static void only_wide_types_have_headroom(void **state)
     find();
     assert_true(row_of("m")->range.low == -1.25 && row_of("m")->range.high == 3.75);
     close_plan();
+}
+
+/* At most 128 steps for the mean, which is 0.5 here. The Softmax itself stays float: one that is
+ * quantized has the range from 0 to 1. */
+static void steps_of_an_even_softmax_are_coarse(void **state)
+{
+    static const struct {
+        int64_t elem;
+        bool symmetric, compat;
+        double high;
+    } rows[] = {{BY_ELEM_UINT8, false, false, 0.5 * 255 / 128},
+                {BY_ELEM_UINT8, false, true, (double)0.625f},
+                {BY_ELEM_INT8, true, false, (double)0.625f},
+                {BY_ELEM_UINT16, false, false, 0.625 * 1.25}};
+    (void)state;
+    static struct by_pattern pattern = {"Softmax", "--exclude-op-type"};
+    has_softmax = true;
+    recipe.exclude_op_types = (struct by_patterns){.at = &pattern, .count = 1};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        recipe.compat = rows[i].compat;
+        recipe.activation.elem = rows[i].elem;
+        recipe.activation.symmetric = rows[i].symmetric;
+        open_plan(0.375f, 0.625f);
+        find();
+        assert_true(fabs(row_of("m")->range.high - rows[i].high) < 1e-6);
+        assert_true(row_of("y")->range.high <= 0.625 * 1.25);
+        close_plan();
+    }
 }
 
 /* Inputs of the model alone, and not where the results are to be the peer's. */
@@ -194,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(only_wide_types_have_headroom, prepare),
+        cmocka_unit_test_setup(steps_of_an_even_softmax_are_coarse, prepare),
         cmocka_unit_test_setup(inputs_have_a_whole_zero, prepare),
         cmocka_unit_test_setup(zero_points_follow_rounded_scales, prepare),
         cmocka_unit_test_setup(shared_ranges_of_given_parameters, prepare),
