@@ -299,6 +299,28 @@ static void test_constants_are_decided(void **state)
     close_decisions();
 }
 
+/* What a table gives is rounded as the table is: both stay float with who reads it. */
+static void test_tables_stay_float(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    struct by_str yaml;
+    by_str_init(&yaml);
+    has_table = true;
+    open_decisions(1, &regions, &all_samples);
+    has_table = false;
+    assert_ok(by_decisions_measure(&d, &err));
+    const double plan = judged(on);
+    on[find("around", "lookup")] = true;
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "nodes:\n"
+                                            "  \"lookup\": float\n"
+                                            "  \"add\": float\n");
+    assert_true(judged(on) > plan + 1);
+    by_str_release(&yaml);
+    close_decisions();
+}
+
 static void test_rules_are_those_of_a_config(void **state)
 {
     (void)state;
@@ -424,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_can_be_stopped),
         cmocka_unit_test(test_tensors_can_be_float),
         cmocka_unit_test(test_regions_stay_float),
+        cmocka_unit_test(test_tables_stay_float),
         cmocka_unit_test(test_constants_are_decided),
         cmocka_unit_test(test_rules_are_those_of_a_config),
         cmocka_unit_test(test_layers_have_another_type),
