@@ -223,12 +223,18 @@ struct by_verified {
 typedef int by_verify_fn(void *context, const struct by_decisions *d, const bool *on,
                          struct by_verified *verified, struct baryon_error *err);
 
-/* A real candidate: the model quantized with the rules, of q's statistics. Solved integers and
- * corrected biases are kept where their row is as it was. */
-int by_decisions_candidate(const struct by_decisions *d, const bool *on,
+/* Which of the solved integers and biases a candidate keeps, where their row is as it was. All make
+ * up for errors of what their layer reads: too much where a change takes these away. A quantization
+ * with the rules solves anew, so it is about as good as the better of both, or better. */
+enum by_decide_kept { BY_KEEPS_ALL, BY_KEEPS_BEFORE, BY_KEPT }; /* BEFORE: in front of changes */
+
+/* In how many ways candidates can be made: 1, or BY_KEPT where weights were solved. */
+size_t by_decisions_ways(const struct by_decisions *d, const bool *on);
+/* A real candidate: the model quantized with the rules, of q's statistics. */
+int by_decisions_candidate(const struct by_decisions *d, const bool *on, enum by_decide_kept kept,
                            struct baryon_model **model, struct baryon_error *err);
-/* The same, judged on the samples; each: room for by_judge_count(), or NULL. A candidate that ONNX
- * Runtime refuses or whose outputs are not finite has -INFINITY. */
+/* The better one, judged on the samples; each: room for by_judge_count(), or NULL. A candidate that
+ * ONNX Runtime refuses or whose outputs are not finite has -INFINITY. */
 int by_decisions_judge(const struct by_decisions *d, const bool *on, struct by_judgement *each,
                        double *sqnr, struct baryon_error *err);
 

@@ -22,7 +22,8 @@ static struct by_decisions d;
 static int64_t opset = 13;
 static enum by_float_form floats = BY_FLOATS_QUARK;
 static bool two_outputs;
-static bool joins;     /* the output has a part of little energy */
+static bool joins; /* the output has a part of little energy */
+static bool solves;
 static bool has_scale; /* a constant that no layer multiplies with, of one great value */
 static bool has_table; /* a row of a constant is added, of values that 8 bits hold badly */
 
@@ -86,6 +87,12 @@ static inline void set_options(unsigned threads)
         by_calibrator_find("minmax");
     by_calib_defaults(recipe.activation.method, &recipe.activation.calib);
     recipe.activation.calib.headroom = 1.5;
+    if (solves) {
+        recipe.rounding = BY_ROUNDING_DESCENT;
+        recipe.rounding_starts = 1;
+        recipe.rounding_samples = 4;
+        recipe.rounding_damping = 0.01;
+    }
     recipe.weight.calib = recipe.bias.calib = recipe.activation.calib;
     options = (struct by_quantize_options){
         .recipe = &recipe, .calibrate = {.samples = &samples, .session = {.threads = threads}}};
