@@ -213,7 +213,8 @@ int by_decisions_choose(const struct by_decisions *d, const struct by_choice_goa
 struct by_verified {
     double sqnr; /* mean over the outputs, dB; -INFINITY: refused, or not finite */
     bool meets;  /* the caller's goals, limits not counted */
-    double asks; /* dB above the goal that its samples ask for, as so few may err */
+    bool nearly; /* it meets them without the margin that so few samples ask for */
+    double asks; /* dB above the goal that its samples ask for */
     bool empty;  /* nothing is left to quantize, so it is no candidate */
 };
 
@@ -238,6 +239,10 @@ int by_decisions_candidate(const struct by_decisions *d, const bool *on, enum by
 int by_decisions_judge(const struct by_decisions *d, const bool *on, struct by_judgement *each,
                        double *sqnr, struct baryon_error *err);
 
+/* Whether a set that nearly meets the goals meets them on more samples, too. */
+typedef int by_confirm_fn(void *context, const struct by_decisions *d, const bool *on, bool *holds,
+                          struct baryon_error *err);
+
 struct by_search_step {
     const char *what; /* "widen", "correct", "around", "narrow" */
     size_t chosen;    /* decisions */
@@ -248,6 +253,7 @@ struct by_search_step {
 struct by_search_options {
     struct by_choice_goal limits; /* sqnr: the goal in dB, or NAN where only `verify` knows */
     by_verify_fn *verify;         /* NULL: by_decisions_judge() against limits.sqnr */
+    by_confirm_fn *confirm; /* asked where the margin costs nearly all that is saved; may be NULL */
     void *context;
     size_t verifications; /* at most; 0: 12 */
     bool narrows;         /* down again, when the goal is met */
@@ -259,7 +265,9 @@ struct by_search_options {
 };
 
 /* After by_decisions_measure(). on: where to begin, and the best that was met: the cheapest that
- * meets the goal, else the one with the greatest SQNR under the limits. */
+ * meets the goal, else the one with the greatest SQNR under the limits. Where what meets it leaves
+ * hardly anything quantized, it is the cheapest that was confirmed to do so without the margin, and
+ * *met is false. */
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,
                         bool *met, struct baryon_error *err);
 

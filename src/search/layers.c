@@ -393,8 +393,26 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
     }
     verified->sqnr = best.of.sqnr;
     verified->meets = by_auto_goals_are_met(&work->out->goals, best.values, best.margins);
+    verified->nearly = by_auto_goals_are_met(&work->out->goals, best.values, NULL);
     verified->asks = goal ? best.margins[goal - work->out->goals.at] : 0;
     return 0;
+}
+
+static int confirm_layers(void *context, const struct by_decisions *d, const bool *on, bool *holds,
+                          struct baryon_error *err)
+{
+    struct by_auto_layers *layers = context;
+    struct baryon_model *model;
+    struct measured best;
+    (void)d;
+    *holds = false;
+    int status = measure_ways(layers, on, &best, &model, err);
+    if (status == 0 && !*best.of.why)
+        status = by_auto_hold(layers->work, model, holds, err);
+    layers->work->out->spared = layers->work->out->spared || *holds;
+    by_auto_samples_leave(layers->work->samples);
+    by_model_free(model);
+    return status;
 }
 
 static int say_step(void *context, const struct by_decisions *d, const bool *on,
@@ -420,6 +438,7 @@ static struct by_search_options search_options(struct by_auto_layers *layers, do
     return (struct by_search_options){
         .limits = limits,
         .verify = verify_layers,
+        .confirm = confirm_layers,
         .context = layers,
         .verifications = verifications[settings->effort],
         .narrows = settings->effort != BY_EFFORT_QUICK,
