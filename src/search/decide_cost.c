@@ -39,7 +39,7 @@ double by_decide_float_cost(const struct by_decisions *d)
     const struct by_mac_cost *row = row_of(d->ladder, "float", "float");
     double macs = 0;
     for (size_t i = 0; i < d->work->layer_count; i++)
-        macs += d->work->layers[i].macs;
+        macs += d->work->layers[i].input_count ? d->work->layers[i].macs : 0;
     return macs * (row ? row->cost : 32.0 / 8);
 }
 

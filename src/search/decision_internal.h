@@ -178,7 +178,8 @@ void by_decide_behind(const struct by_decisions *d, const bool *on, bool *behind
 /* --- decide_cost.c --- */
 
 int by_decide_costs(struct by_decisions *d, struct baryon_error *err);
-/* Of the model with no layer quantized. */
+/* Of the model with no layer quantized, without those that read nothing rounded: no decision is
+ * about them. */
 double by_decide_float_cost(const struct by_decisions *d);
 
 /* --- decide_noise.c --- */
