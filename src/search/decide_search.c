@@ -17,7 +17,7 @@
 #define ADDS          0.5  /* share of a predicted gain that there is where errors add */
 #define APART         8    /* candidates of a search that counts sources one by one */
 #define APART_NEAR    1.0  /* dB between what meets and what does not, there */
-#define APART_SAVES   0.05 /* of the best one's cost: what saves less is no candidate there */
+#define APART_SAVES   0.01 /* of the best one's cost: what saves less is no candidate there */
 #define LITTLE        0.1  /* share of what can be saved that is hardly worth anything */
 #define CONFIRMED     6    /* sets that are asked about, at most */
 
