@@ -102,6 +102,7 @@ struct by_auto {
     size_t best; /* place of the point that is written */
     bool met;    /* its goals, on the samples that choose */
     bool timed_out;
+    bool spared;         /* a margin that would leave hardly anything quantized was not asked for */
     const char *outcome; /* one sentence */
     const char *needs;   /* what a missed goal requires; NULL: it is met */
     size_t *frontier;    /* places of points, least cost first */

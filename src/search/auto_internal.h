@@ -75,6 +75,10 @@ int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model
 int by_auto_measure_again(struct by_auto_work *work, struct baryon_model *model,
                           struct by_auto_measured *measured, bool *doubted,
                           struct baryon_error *err);
+/* Whether goals of metrics are met or missed by less than a margin, on all samples but the last
+ * ones. */
+int by_auto_hold(struct by_auto_work *work, struct baryon_model *model, bool *holds,
+                 struct baryon_error *err);
 
 /* --- known.c --- */
 

@@ -23,11 +23,17 @@ struct candidate {
     struct by_rule_list rules;
     struct by_draft draft;
     struct by_stats *stats;
+    bool *behind; /* by node of the plan: it does not keep what was solved; NULL: all do */
 };
 
 static bool is_solved(const struct by_decisions *d)
 {
     return d->q->options->recipe->rounding != BY_ROUNDING_NEAREST;
+}
+
+size_t by_decisions_ways(const struct by_decisions *d, const bool *on)
+{
+    return is_solved(d) && memchr(on, true, d->decision_count) ? BY_KEPT : 1;
 }
 
 /* --- Rules --- */
@@ -140,6 +146,22 @@ static bool same_spec(const struct by_tensor_spec *one, const struct by_tensor_s
            one->granularity == other->granularity && one->group == other->group;
 }
 
+static bool is_behind(const struct candidate *candidate, const struct baryon_node *node)
+{
+    const struct by_quant_plan *plan = candidate->d->q->plan;
+    const struct by_quant_node *at =
+        candidate->behind && node ? by_quant_node_of(plan, node) : NULL;
+    return at && candidate->behind[at - plan->nodes];
+}
+
+static bool keeps_row(const struct candidate *candidate, const struct by_quant_row *solved)
+{
+    for (size_t i = 0; solved->role != BY_ROLE_ACTIVATION && i < solved->readers.count; i++)
+        if (is_behind(candidate, solved->readers.at[i].node))
+            return false;
+    return true;
+}
+
 static void keep_solved_rows(struct candidate *candidate)
 {
     const struct by_quant_plan *from = candidate->d->q->plan;
@@ -150,7 +172,7 @@ static void keep_solved_rows(struct candidate *candidate)
         const size_t index = was ? by_quant_find(from, was) : BY_NO_ROW;
         const struct by_quant_row *solved = index == BY_NO_ROW ? NULL : &from->rows.at[index];
         if (!solved || solved->role != row->role || row->converts != BY_NO_ROW ||
-            !same_spec(&solved->spec, &row->spec))
+            !same_spec(&solved->spec, &row->spec) || !keeps_row(candidate, solved))
             continue;
         row->params = *by_quant_params(from, index);
         row->rounded = solved->rounded;
@@ -167,7 +189,7 @@ static int restore_biases(struct candidate *candidate, const bool *on, struct ba
     int status = by_frame_copy(&d->q->floats, &exact, err);
     for (size_t i = 0; status == 0 && i < d->work->layer_count; i++) {
         const struct by_decide_layer *layer = &d->work->layers[i];
-        if (!by_decide_changes_layer(d, on, i))
+        if (!by_decide_changes_layer(d, on, i) && !is_behind(candidate, layer->node))
             continue;
         for (size_t slot = 2; status == 0 && slot < layer->node->input.count; slot++) {
             const struct baryon_value *was = by_node_in(layer->node, slot);
@@ -221,13 +243,26 @@ static int quantize_draft(struct candidate *candidate, struct baryon_error *err)
                : 0;
 }
 
-int by_decisions_candidate(const struct by_decisions *d, const bool *on,
+/* Nodes whose solved integers do not stay. */
+static int find_behind(struct candidate *candidate, const bool *on, struct baryon_error *err)
+{
+    candidate->behind = by_arena_alloc(&candidate->arena, candidate->d->q->plan->node_count + 1,
+                                       sizeof *candidate->behind, err);
+    if (!candidate->behind)
+        return -1;
+    by_decide_behind(candidate->d, on, candidate->behind);
+    return 0;
+}
+
+int by_decisions_candidate(const struct by_decisions *d, const bool *on, enum by_decide_kept kept,
                            struct baryon_model **model, struct baryon_error *err)
 {
     struct candidate candidate = {.d = d};
     *model = NULL;
     by_arena_init(&candidate.arena, 0);
-    int status = open_draft(&candidate, on, err) < 0 || quantize_draft(&candidate, err) < 0 ||
+    int status = (kept == BY_KEEPS_BEFORE && find_behind(&candidate, on, err) < 0) ||
+                         open_draft(&candidate, on, err) < 0 ||
+                         quantize_draft(&candidate, err) < 0 ||
                          by_lower(candidate.draft.plan, d->q->pool, err) < 0
                      ? -1
                      : 0;
@@ -268,18 +303,33 @@ static int judge_model(const struct by_decisions *d, struct baryon_model *model,
     return 0;
 }
 
+static int judge_way(const struct by_decisions *d, const bool *on, enum by_decide_kept kept,
+                     struct by_judgement *each, double *sqnr, struct baryon_error *err)
+{
+    struct baryon_model *model;
+    if (by_decide_go_on(d, "verify", 0, 1, err) < 0 ||
+        by_decisions_candidate(d, on, kept, &model, err) < 0)
+        return -1;
+    const int status = judge_model(d, model, each, sqnr, err);
+    by_model_free(model);
+    return status;
+}
+
 int by_decisions_judge(const struct by_decisions *d, const bool *on, struct by_judgement *each,
                        double *sqnr, struct baryon_error *err)
 {
-    struct baryon_model *model;
-    struct by_judgement *own = NULL;
-    if (by_decide_go_on(d, "verify", 0, 1, err) < 0 ||
-        by_decisions_candidate(d, on, &model, err) < 0)
-        return -1;
-    if (!each)
-        each = own = by_alloc_zero(by_judge_count(d->judge) + 1, sizeof *own, err);
-    const int status = each ? judge_model(d, model, each, sqnr, err) : -1;
+    const size_t samples = by_judge_count(d->judge), ways = by_decisions_ways(d, on);
+    struct by_judgement *own = by_alloc_zero(samples + 1, sizeof *own, err);
+    int status = own ? 0 : -1;
+    for (size_t way = 0; status == 0 && way < ways; way++) {
+        double now;
+        status = judge_way(d, on, (enum by_decide_kept)way, own, &now, err);
+        if (status < 0 || (way && !(now > *sqnr)))
+            continue;
+        *sqnr = now;
+        if (each)
+            memcpy(each, own, samples * sizeof *each);
+    }
     by_free(own);
-    by_model_free(model);
     return status;
 }

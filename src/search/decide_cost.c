@@ -34,6 +34,15 @@ static int fill_costs(struct by_decisions *d, struct baryon_error *err)
     return 0;
 }
 
+double by_decide_float_cost(const struct by_decisions *d)
+{
+    const struct by_mac_cost *row = row_of(d->ladder, "float", "float");
+    double macs = 0;
+    for (size_t i = 0; i < d->work->layer_count; i++)
+        macs += d->work->layers[i].input_count ? d->work->layers[i].macs : 0;
+    return macs * (row ? row->cost : 32.0 / 8);
+}
+
 int by_decide_costs(struct by_decisions *d, struct baryon_error *err)
 {
     struct by_decide_state state = {.d = NULL}, trial;

@@ -453,6 +453,16 @@ static void touch_inside(struct by_decisions *d, struct by_decision *decision)
             touch(d, decision, i, 0);
 }
 
+/* What a table gives has the table's parameters, and is one source with it. */
+static bool has_activation(const struct by_decisions *d, size_t source)
+{
+    const struct by_quant_plan *plan = d->q->plan;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (d->work->source_of[i] == source && is_activation(&plan->rows.at[i]))
+            return true;
+    return false;
+}
+
 static int make_region_decision(struct by_decisions *d, size_t source, struct by_decision *decision,
                                 bool *differs, struct baryon_error *err)
 {
@@ -460,7 +470,7 @@ static int make_region_decision(struct by_decisions *d, size_t source, struct by
     struct by_decide_region *region = &work->regions[d->decision_count];
     decision->place = source;
     decision->name = d->sources[source].name;
-    if (d->sources[source].weight)
+    if (!has_activation(d, source))
         return 0;
     if (by_decide_region_find(d, source, region, err) < 0)
         return -1;

@@ -18,6 +18,8 @@
 #define APART         8    /* candidates of a search that counts sources one by one */
 #define APART_NEAR    1.0  /* dB between what meets and what does not, there */
 #define APART_SAVES   0.01 /* of the best one's cost: what saves less is no candidate there */
+#define LITTLE        0.1  /* share of what can be saved that is hardly worth anything */
+#define CONFIRMED     6    /* sets that are asked about, at most */
 
 struct searching {
     struct by_decisions *d;
@@ -482,16 +484,66 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
     return search_sqnr(searching, on, &verified, err);
 }
 
+/* --- Where the margin costs nearly all --- */
+
+/* The cheapest one that nearly meets the goals and costs more than `above`; NULL: none. */
+static const struct by_decide_verified *next_near(const struct searching *searching, double above,
+                                                  double below, struct by_prediction *predicted)
+{
+    const struct by_decisions *d = searching->d;
+    const struct by_decide_verified *found = NULL;
+    for (const struct by_decide_verified *at = d->work->verified; at; at = at->next) {
+        struct by_prediction now;
+        if (!at->verified.nearly)
+            continue;
+        by_decisions_predict(d, at->on, &now);
+        if (!is_within(searching, &now) || !(now.cost > above && now.cost < below))
+            continue;
+        found = at;
+        below = now.cost;
+        *predicted = now;
+    }
+    return found;
+}
+
+/* A few samples with nearly all of the error ask for a margin that only a model has in which hardly
+ * anything is quantized. What meets the goals without it is of more use. */
+static int spare_margin(struct searching *searching, bool *spared, struct baryon_error *err)
+{
+    double above = -INFINITY;
+    struct by_prediction predicted = {0};
+    const struct by_decide_verified *near;
+    *spared = false;
+    if (!searching->options->confirm || !searching->best_verified.meets)
+        return 0;
+    const double most = by_decide_float_cost(searching->d);
+    const double saved = most - searching->best_predicted.cost;
+    for (size_t i = 0; i < CONFIRMED && !*spared; i++, above = predicted.cost) {
+        near = next_near(searching, above, (1 - LITTLE) * most, &predicted);
+        if (!near || !(saved < LITTLE * (most - predicted.cost)))
+            return 0;
+        if (searching->options->confirm(searching->options->context, searching->d, near->on, spared,
+                                        err) < 0)
+            return -1;
+        if (*spared)
+            memcpy(searching->best, near->on, searching->d->decision_count);
+    }
+    return 0;
+}
+
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,
                         bool *met, struct baryon_error *err)
 {
     struct searching searching = {
         .d = d, .options = options, .arounds = options->brief ? 0 : AROUNDS, .adds = true};
+    bool spared = false;
     searching.best = by_alloc_zero(d->decision_count + 1, sizeof *searching.best, err);
     int status = searching.best ? search(&searching, on, err) : -1;
+    if (status == 0 && !options->brief)
+        status = spare_margin(&searching, &spared, err);
     if (searching.any)
         memcpy(on, searching.best, d->decision_count);
-    *met = searching.any && searching.best_verified.meets &&
+    *met = searching.any && searching.best_verified.meets && !spared &&
            is_within(&searching, &searching.best_predicted);
     by_free(searching.best);
     return status;

@@ -213,7 +213,8 @@ int by_decisions_choose(const struct by_decisions *d, const struct by_choice_goa
 struct by_verified {
     double sqnr; /* mean over the outputs, dB; -INFINITY: refused, or not finite */
     bool meets;  /* the caller's goals, limits not counted */
-    double asks; /* dB above the goal that its samples ask for, as so few may err */
+    bool nearly; /* it meets them without the margin that so few samples ask for */
+    double asks; /* dB above the goal that its samples ask for */
     bool empty;  /* nothing is left to quantize, so it is no candidate */
 };
 
@@ -223,14 +224,24 @@ struct by_verified {
 typedef int by_verify_fn(void *context, const struct by_decisions *d, const bool *on,
                          struct by_verified *verified, struct baryon_error *err);
 
-/* A real candidate: the model quantized with the rules, of q's statistics. Solved integers and
- * corrected biases are kept where their row is as it was. */
-int by_decisions_candidate(const struct by_decisions *d, const bool *on,
+/* Which of the solved integers and biases a candidate keeps, where their row is as it was. All make
+ * up for errors of what their layer reads: too much where a change takes these away. A quantization
+ * with the rules solves anew, so it is about as good as the better of both, or better. */
+enum by_decide_kept { BY_KEEPS_ALL, BY_KEEPS_BEFORE, BY_KEPT }; /* BEFORE: in front of changes */
+
+/* In how many ways candidates can be made: 1, or BY_KEPT where weights were solved. */
+size_t by_decisions_ways(const struct by_decisions *d, const bool *on);
+/* A real candidate: the model quantized with the rules, of q's statistics. */
+int by_decisions_candidate(const struct by_decisions *d, const bool *on, enum by_decide_kept kept,
                            struct baryon_model **model, struct baryon_error *err);
-/* The same, judged on the samples; each: room for by_judge_count(), or NULL. A candidate that ONNX
- * Runtime refuses or whose outputs are not finite has -INFINITY. */
+/* The better one, judged on the samples; each: room for by_judge_count(), or NULL. A candidate that
+ * ONNX Runtime refuses or whose outputs are not finite has -INFINITY. */
 int by_decisions_judge(const struct by_decisions *d, const bool *on, struct by_judgement *each,
                        double *sqnr, struct baryon_error *err);
+
+/* Whether a set that nearly meets the goals meets them on more samples, too. */
+typedef int by_confirm_fn(void *context, const struct by_decisions *d, const bool *on, bool *holds,
+                          struct baryon_error *err);
 
 struct by_search_step {
     const char *what; /* "widen", "correct", "around", "narrow" */
@@ -242,6 +253,7 @@ struct by_search_step {
 struct by_search_options {
     struct by_choice_goal limits; /* sqnr: the goal in dB, or NAN where only `verify` knows */
     by_verify_fn *verify;         /* NULL: by_decisions_judge() against limits.sqnr */
+    by_confirm_fn *confirm; /* asked where the margin costs nearly all that is saved; may be NULL */
     void *context;
     size_t verifications; /* at most; 0: 12 */
     bool narrows;         /* down again, when the goal is met */
@@ -253,7 +265,9 @@ struct by_search_options {
 };
 
 /* After by_decisions_measure(). on: where to begin, and the best that was met: the cheapest that
- * meets the goal, else the one with the greatest SQNR under the limits. */
+ * meets the goal, else the one with the greatest SQNR under the limits. Where what meets it leaves
+ * hardly anything quantized, it is the cheapest that was confirmed to do so without the margin, and
+ * *met is false. */
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,
                         bool *met, struct baryon_error *err);
 

@@ -15,6 +15,7 @@
  *   decide_ranges.c     factors of ranges, by the errors that each makes
  *   decide_state.c      the additive model of a set of decisions
  *   decide_choose.c     the set that meets a goal
+ *   decide_behind.c     what computes with other values where decisions are made
  *   decide_candidate.c  real candidates
  *   decide_search.c     choose, verify, correct
  *   halving.c           the next goal between one that is met and one that is not
@@ -169,9 +170,17 @@ int by_decide_region_index(struct by_decisions *d, struct baryon_error *err);
 /* A decision of the set keeps the layer float, or changes its types. */
 bool by_decide_changes_layer(const struct by_decisions *d, const bool *on, size_t layer);
 
+/* --- decide_behind.c --- */
+
+/* behind: by node of the plan. */
+void by_decide_behind(const struct by_decisions *d, const bool *on, bool *behind);
+
 /* --- decide_cost.c --- */
 
 int by_decide_costs(struct by_decisions *d, struct baryon_error *err);
+/* Of the model with no layer quantized, without those that read nothing rounded: no decision is
+ * about them. */
+double by_decide_float_cost(const struct by_decisions *d);
 
 /* --- decide_noise.c --- */
 

@@ -322,34 +322,97 @@ int by_auto_layers_are_cheap(const struct by_auto_layers *layers, bool *cheap,
 
 /* --- Searching --- */
 
+/* The better of two by goals, then by dB. */
+static bool is_better(const struct by_auto_work *work, const struct by_auto_measured *one,
+                      const struct by_auto_measured *other)
+{
+    const struct by_auto_goals *goals = &work->out->goals;
+    if (*one->why || *other->why)
+        return !*one->why;
+    const double lacks = by_auto_goals_lack(goals, one->values, one->margins);
+    const double lacked = by_auto_goals_lack(goals, other->values, other->margins);
+    return lacks != lacked ? lacks < lacked : one->sqnr > other->sqnr;
+}
+
+struct measured {
+    double values[BY_AUTO_GOALS_MAX], margins[BY_AUTO_GOALS_MAX];
+    struct by_auto_measured of;
+};
+
+/* In each way that there is; the model of the best one comes out. */
+static int measure_ways(struct by_auto_layers *layers, const bool *on, struct measured *best,
+                        struct baryon_model **model, struct baryon_error *err)
+{
+    const struct by_decisions *d = &layers->decisions;
+    *model = NULL;
+    for (size_t way = 0; way < by_decisions_ways(d, on); way++) {
+        struct measured now;
+        struct baryon_model *candidate;
+        now.of = (struct by_auto_measured){.values = now.values, .margins = now.margins};
+        if (by_decisions_candidate(d, on, (enum by_decide_kept)way, &candidate, err) < 0 ||
+            by_auto_measure_values(layers->work, candidate, &now.of, err) < 0) {
+            by_auto_samples_leave(layers->work->samples);
+            by_model_free(candidate);
+            return -1;
+        }
+        if (*model && !is_better(layers->work, &now.of, &best->of)) {
+            by_auto_samples_leave(layers->work->samples); /* whose model it is */
+            by_model_free(candidate);
+            continue;
+        }
+        by_model_free(*model);
+        *model = candidate;
+        *best = now;
+        best->of.values = best->values;
+        best->of.margins = best->margins;
+    }
+    return 0;
+}
+
 static int verify_layers(void *context, const struct by_decisions *d, const bool *on,
                          struct by_verified *verified, struct baryon_error *err)
 {
     struct by_auto_layers *layers = context;
     struct by_auto_work *work = layers->work;
-    struct baryon_model *model = NULL;
-    double values[BY_AUTO_GOALS_MAX], margins[BY_AUTO_GOALS_MAX];
-    struct by_auto_measured measured = {.values = values, .margins = margins};
-    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
-    *verified = (struct by_verified){.sqnr = -INFINITY};
-    if (by_decisions_candidate(d, on, &model, err) < 0)
-        return -1;
+    struct baryon_model *model;
+    struct measured best;
     bool doubted;
-    int status = by_auto_measure_values(work, model, &measured, err);
-    if (status == 0 && !*measured.why)
-        status = by_auto_measure_again(work, model, &measured, &doubted, err);
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
+    (void)d;
+    *verified = (struct by_verified){.sqnr = -INFINITY};
+    int status = measure_ways(layers, on, &best, &model, err);
+    if (status == 0 && !*best.of.why)
+        status = by_auto_measure_again(work, model, &best.of, &doubted, err);
     by_auto_samples_leave(work->samples);
     by_model_free(model);
     if (status < 0)
         return -1;
-    if (*measured.why) {
-        by_log(work->options->log, BY_LOG_DEBUG, "a candidate is out: %s", measured.why);
+    if (*best.of.why) {
+        by_log(work->options->log, BY_LOG_DEBUG, "a candidate is out: %s", best.of.why);
         return 0;
     }
-    verified->sqnr = measured.sqnr;
-    verified->meets = by_auto_goals_are_met(&work->out->goals, values, margins);
-    verified->asks = goal ? margins[goal - work->out->goals.at] : 0;
+    verified->sqnr = best.of.sqnr;
+    verified->meets = by_auto_goals_are_met(&work->out->goals, best.values, best.margins);
+    verified->nearly = by_auto_goals_are_met(&work->out->goals, best.values, NULL);
+    verified->asks = goal ? best.margins[goal - work->out->goals.at] : 0;
     return 0;
+}
+
+static int confirm_layers(void *context, const struct by_decisions *d, const bool *on, bool *holds,
+                          struct baryon_error *err)
+{
+    struct by_auto_layers *layers = context;
+    struct baryon_model *model;
+    struct measured best;
+    (void)d;
+    *holds = false;
+    int status = measure_ways(layers, on, &best, &model, err);
+    if (status == 0 && !*best.of.why)
+        status = by_auto_hold(layers->work, model, holds, err);
+    layers->work->out->spared = layers->work->out->spared || *holds;
+    by_auto_samples_leave(layers->work->samples);
+    by_model_free(model);
+    return status;
 }
 
 static int say_step(void *context, const struct by_decisions *d, const bool *on,
@@ -375,6 +438,7 @@ static struct by_search_options search_options(struct by_auto_layers *layers, do
     return (struct by_search_options){
         .limits = limits,
         .verify = verify_layers,
+        .confirm = confirm_layers,
         .context = layers,
         .verifications = verifications[settings->effort],
         .narrows = settings->effort != BY_EFFORT_QUICK,

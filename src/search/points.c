@@ -211,6 +211,25 @@ int by_auto_measure_again(struct by_auto_work *work, struct baryon_model *model,
     return 0;
 }
 
+int by_auto_hold(struct by_auto_work *work, struct baryon_model *model, bool *holds,
+                 struct baryon_error *err)
+{
+    const struct by_auto_goals *goals = &work->out->goals;
+    double values[BY_AUTO_GOALS_MAX], margins[BY_AUTO_GOALS_MAX];
+    struct by_auto_measured seen = {.values = values, .margins = margins};
+    *holds = true;
+    if (work->out->parts.shared)
+        return 0;
+    if (measure_part(work, model, BY_PART_SEEN, &seen, err) < 0)
+        return -1;
+    for (size_t i = 0; i < goals->count; i++)
+        if (goals->at[i].metric)
+            *holds = *holds && !*seen.why &&
+                     by_auto_goal_is_met(&goals->at[i],
+                                         by_auto_goal_less(&goals->at[i], values[i], -margins[i]));
+    return 0;
+}
+
 static int refuse_metric(const struct by_auto_goal *goal, struct baryon_error *err)
 {
     const char *asks = goal->metric->asks;

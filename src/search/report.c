@@ -92,7 +92,11 @@ static int say_outcome(struct by_auto *search, struct baryon_error *err)
     by_str_printf(&text, " and %.1f %% of multiply-adds in 8 bits or less",
                   100 * best->figures.low_share);
     if (search->met && !best->sure)
-        by_str_puts(&text, "; no candidate meets them with the margin that so few samples require");
+        by_str_puts(&text, search->spared
+                               ? "; with the margin that so few samples require, hardly anything "
+                                 "could be quantized"
+                               : "; no candidate meets them with the margin that so few samples "
+                                 "require");
     if (search->met)
         say_last(search, best, &text);
     search->outcome = keep(search, &text, err);

@@ -22,13 +22,15 @@ static struct by_decisions d;
 static int64_t opset = 13;
 static enum by_float_form floats = BY_FLOATS_QUARK;
 static bool two_outputs;
-static bool joins;     /* the output has a part of little energy */
+static bool joins; /* the output has a part of little energy */
+static bool solves;
 static bool has_scale; /* a constant that no layer multiplies with, of one great value */
+static bool has_table; /* a row of a constant is added, of values that 8 bits hold badly */
 
 static inline struct baryon_model *made_model(void)
 {
     struct baryon_model *model = new_model();
-    struct baryon_node *joined = NULL;
+    struct baryon_node *joined = NULL, *cast = NULL;
     drawn = 0;
     takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
     gives(model, joins ? "z" : "y", BY_ELEM_FLOAT, NULL);
@@ -40,7 +42,15 @@ static inline struct baryon_model *made_model(void)
         put_values(model, "s", "6,1,1", scale);
         put_node(model->graph, "scale", "Mul", "a,s", "m");
     }
-    put_node(model->graph, "act", "Tanh", has_scale ? "m" : "a", "b");
+    if (has_table) {
+        const float table[] = {0.1F, 0.2F, 90};
+        put_values(model, "t", "3,1,1,1", table);
+        put_values(model, "row", "1", (float[]){1});
+        cast = put_node(model->graph, "cast", "Cast", "row", "rows");
+        put_node(model->graph, "lookup", "Gather", "t,rows", "g");
+        put_node(model->graph, "add", "Add", "a,g", "m");
+    }
+    put_node(model->graph, "act", "Tanh", has_scale || has_table ? "m" : "a", "b");
     put_layer(model, "two", "w2", "6,6,3,3", "b,w2", "c", 12);
     put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
     put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
@@ -51,6 +61,8 @@ static inline struct baryon_model *made_model(void)
         joined = put_node(model->graph, "join", "Concat", "y,bounded", "z");
     }
     assert_ok(by_model_link(model, &err));
+    if (cast)
+        assert_ok(by_node_set_int(cast, "to", BY_ELEM_INT64, &err));
     if (joined)
         assert_ok(by_node_set_int(joined, "axis", 1, &err));
     assert_ok(by_model_set_opset(model, "", opset, &err));
@@ -75,6 +87,12 @@ static inline void set_options(unsigned threads)
         by_calibrator_find("minmax");
     by_calib_defaults(recipe.activation.method, &recipe.activation.calib);
     recipe.activation.calib.headroom = 1.5;
+    if (solves) {
+        recipe.rounding = BY_ROUNDING_DESCENT;
+        recipe.rounding_starts = 1;
+        recipe.rounding_samples = 4;
+        recipe.rounding_damping = 0.01;
+    }
     recipe.weight.calib = recipe.bias.calib = recipe.activation.calib;
     options = (struct by_quantize_options){
         .recipe = &recipe, .calibrate = {.samples = &samples, .session = {.threads = threads}}};

@@ -299,6 +299,64 @@ static void test_constants_are_decided(void **state)
     close_decisions();
 }
 
+/* What a table gives is rounded as the table is: both stay float with who reads it. */
+static void test_tables_stay_float(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    struct by_str yaml;
+    by_str_init(&yaml);
+    has_table = true;
+    open_decisions(1, &regions, &all_samples);
+    has_table = false;
+    assert_ok(by_decisions_measure(&d, &err));
+    const double plan = judged(on);
+    on[find("around", "lookup")] = true;
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "nodes:\n"
+                                            "  \"lookup\": float\n"
+                                            "  \"add\": float\n");
+    assert_true(judged(on) > plan + 1);
+    by_str_release(&yaml);
+    close_decisions();
+}
+
+static double candidate_sqnr(const bool *on, enum by_decide_kept kept)
+{
+    struct baryon_model *model;
+    double sqnr;
+    struct by_judgement *each = calloc(by_judge_count(judge) + 1, sizeof *each);
+    assert_ok(by_decisions_candidate(&d, on, kept, &model, &err));
+    assert_ok(by_judge_model(judge, model, q.pool, each, &err));
+    sqnr = by_judge_sqnr(each, by_judge_count(judge));
+    by_model_free(model);
+    free(each);
+    return sqnr;
+}
+
+/* Solved integers make up for what is rounded before them: behind a change they are rounded anew,
+ * and the better of both candidates counts. */
+static void test_solved_integers_stay_before_changes(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    solves = true;
+    open_decisions(1, &excludes, &all_samples);
+    solves = false;
+    assert_ok(by_decisions_measure(&d, &err));
+    assert_int_equal(by_decisions_ways(&d, on), 1);
+    on[find("float layer", "four")] = true; /* nothing is behind the last one */
+    assert_int_equal(by_decisions_ways(&d, on), BY_KEPT);
+    assert_true(candidate_sqnr(on, BY_KEEPS_ALL) == candidate_sqnr(on, BY_KEEPS_BEFORE));
+    on[find("float layer", "four")] = false;
+    on[find("float layer", "one")] = true;
+    const double all = candidate_sqnr(on, BY_KEEPS_ALL);
+    const double before = candidate_sqnr(on, BY_KEEPS_BEFORE);
+    assert_true(all != before);
+    assert_true(judged(on) == fmax(all, before));
+    close_decisions();
+}
+
 static void test_rules_are_those_of_a_config(void **state)
 {
     (void)state;
@@ -424,6 +482,8 @@ int main(void)
         cmocka_unit_test(test_can_be_stopped),
         cmocka_unit_test(test_tensors_can_be_float),
         cmocka_unit_test(test_regions_stay_float),
+        cmocka_unit_test(test_tables_stay_float),
+        cmocka_unit_test(test_solved_integers_stay_before_changes),
         cmocka_unit_test(test_constants_are_decided),
         cmocka_unit_test(test_rules_are_those_of_a_config),
         cmocka_unit_test(test_layers_have_another_type),

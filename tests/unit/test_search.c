@@ -157,6 +157,59 @@ static void test_goals_of_the_caller(void **state)
     close_decisions();
 }
 
+/* Met by what leaves hardly anything quantized alone, and without the margin by a small gain. */
+struct margin {
+    double nearly_from, met_from; /* dB, cost */
+    bool holds;
+    size_t asked;
+};
+
+static int judge_with_margin(void *context, const struct by_decisions *of, const bool *on,
+                             struct by_verified *verified, struct baryon_error *error)
+{
+    const struct margin *margin = context;
+    if (by_decisions_judge(of, on, NULL, &verified->sqnr, error) < 0)
+        return -1;
+    verified->nearly = verified->sqnr >= margin->nearly_from;
+    verified->meets = cost_of(on) >= margin->met_from;
+    return 0;
+}
+
+static int confirm(void *context, const struct by_decisions *of, const bool *on, bool *holds,
+                   struct baryon_error *error)
+{
+    struct margin *margin = context;
+    (void)of, (void)on, (void)error;
+    margin->asked++;
+    *holds = margin->holds;
+    return 0;
+}
+
+static void test_margin_is_spared_where_it_costs_all(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false}, met;
+    struct margin margin = {0};
+    open_decisions(1, &regions, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    margin.nearly_from = judged(on) + 1;
+    const double most = 8 * cost_of(on);
+    margin.met_from = 0.92 * most;
+    const struct by_search_options search = {.limits = {NAN, 1, INFINITY},
+                                             .verify = judge_with_margin,
+                                             .confirm = confirm,
+                                             .context = &margin};
+    memset(on, 0, sizeof on);
+    assert_ok(by_decisions_search(&d, &search, on, &met, &err));
+    assert_true(met && margin.asked > 0 && cost_of(on) >= margin.met_from);
+    margin.holds = true;
+    memset(on, 0, sizeof on);
+    assert_ok(by_decisions_search(&d, &search, on, &met, &err));
+    assert_false(met);
+    assert_true(judged(on) >= margin.nearly_from && cost_of(on) < 0.9 * most);
+    close_decisions();
+}
+
 static size_t count_on(const struct by_decisions *of, const bool *on)
 {
     size_t count = 0;
@@ -307,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_margins_of_choices),
         cmocka_unit_test(test_search_reaches_the_goal),
         cmocka_unit_test(test_goals_of_the_caller),
+        cmocka_unit_test(test_margin_is_spared_where_it_costs_all),
         cmocka_unit_test(test_search_goes_down_from_the_widest),
         cmocka_unit_test(test_apart_finds_the_least),
         cmocka_unit_test(test_mean_where_the_worst_leads_nowhere),
