@@ -19,10 +19,11 @@ struct joining {
     bool *listed; /* by node->index: of any join */
 };
 
-static bool moves(const struct baryon_node *node)
+/* Gives values of its first input, all or some. */
+static bool only_moves(const struct baryon_node *node)
 {
-    static const char *const names[] = {"Concat", "Flatten", "Identity",  "Reshape",   "Slice",
-                                        "Split",  "Squeeze", "Transpose", "Unsqueeze", NULL};
+    static const char *const names[] = {"Flatten", "Identity",  "Reshape",   "Slice", "Split",
+                                        "Squeeze", "Transpose", "Unsqueeze", NULL};
     return by_node_is_one_of(node, names);
 }
 
@@ -30,6 +31,11 @@ static bool scales(const struct baryon_node *node)
 {
     static const char *const names[] = {"Add", "BatchNormalization", "Div", "Mul", "Sub", NULL};
     return by_node_is_one_of(node, names);
+}
+
+static bool joins_or_moves(const struct baryon_node *node)
+{
+    return by_node_is(node, "Concat") || only_moves(node);
 }
 
 static bool takes_integers(const struct joining *joining, const struct baryon_node *node)
@@ -44,21 +50,14 @@ static const struct by_tensor_stats *stats_of(const struct joining *joining,
     return by_stats_find(joining->stats, value->name);
 }
 
-/* The same values in another shape have the same statistics, and are seldom observed again. */
-static const struct by_tensor_stats *stats_before_moves(const struct joining *joining,
-                                                        const struct baryon_value *value)
-{
-    static const char *const shapes[] = {"Flatten",   "Identity",  "Reshape", "Squeeze",
-                                         "Transpose", "Unsqueeze", NULL};
-    const struct by_tensor_stats *seen = value ? stats_of(joining, value) : NULL;
-    while (!seen && value && value->producer && by_node_is_one_of(value->producer, shapes)) {
-        value = by_node_in(value->producer, 0);
-        seen = value ? stats_of(joining, value) : NULL;
-    }
-    return seen;
-}
-
 /* --- What is lost --- */
+
+static bool has_own_range(const struct joining *joining, const struct baryon_value *value)
+{
+    const size_t row = by_quant_find(joining->plan, value);
+    return row != BY_NO_ROW && (joining->plan->rows.at[row].range.low < 0 ||
+                                joining->plan->rows.at[row].range.high > 0);
+}
 
 /* Of a range that nobody asked samples for, as that of Sigmoid, by the steps in it: values may fill
  * it, so that this is no more than what they have. */
@@ -75,10 +74,22 @@ static bool has_few_steps(const struct joining *joining, size_t joined,
     return most > 0 && 20 * log10(2 * most / step) < POOR;
 }
 
-static int is_lost(const struct joining *joining, size_t joined, const struct baryon_value *input,
+/* Values that are only moved have no statistics, and no range, but those of where they come from.
+ */
+static const struct baryon_value *known_source(const struct joining *joining,
+                                               const struct baryon_value *value)
+{
+    while (value && !stats_of(joining, value) && !has_own_range(joining, value) &&
+           value->producer && only_moves(value->producer))
+        value = by_node_in(value->producer, 0);
+    return value;
+}
+
+static int is_lost(const struct joining *joining, size_t joined, const struct baryon_value *given,
                    bool *lost, struct baryon_error *err)
 {
-    const struct by_tensor_stats *seen = stats_before_moves(joining, input);
+    const struct baryon_value *input = known_source(joining, given);
+    const struct by_tensor_stats *seen = input ? stats_of(joining, input) : NULL;
     double with, own;
     *lost = input && !seen && has_few_steps(joining, joined, input);
     if (!seen || !(by_sketch_rms(&seen->sketch) > 0))
@@ -124,7 +135,7 @@ static void follow_join(struct joining *joining, const struct baryon_node *conca
             const struct baryon_value *out = by_node_out(joining->nodes[at], k);
             for (size_t i = 0; out && i < out->use_count; i++) {
                 const struct baryon_node *user = out->uses[i].node;
-                if (user && takes_integers(joining, user) && (moves(user) || scales(user)))
+                if (user && takes_integers(joining, user) && (joins_or_moves(user) || scales(user)))
                     add_node(joining, user);
             }
         }
@@ -138,7 +149,7 @@ static bool leads_on(const struct joining *joining, const struct baryon_node *no
         const struct baryon_value *out = by_node_out(node, k);
         for (size_t i = 0; out && i < out->use_count; i++) {
             const struct baryon_node *user = out->uses[i].node;
-            read = true;
+            read = read || user;
             if (user && user->graph == joining->graph && joining->in[user->index])
                 return true;
         }
@@ -209,7 +220,7 @@ static int look_at(struct joining *joining, const struct baryon_node *concat,
                    struct baryon_error *err)
 {
     bool lost;
-    if (!by_node_is(concat, "Concat") || !takes_integers(joining, concat))
+    if (!by_node_is(concat, "Concat") || concat->graph != joining->graph)
         return 0;
     if (loses(joining, concat, &lost, err) < 0)
         return -1;
@@ -219,7 +230,8 @@ static int look_at(struct joining *joining, const struct baryon_node *concat,
     drop_last_moves(joining);
     const bool observed = is_observed(joining);
     for (size_t i = 0; i < joining->count; i++)
-        joining->listed[joining->nodes[i]->index] |= observed;
+        joining->listed[joining->nodes[i]->index] |=
+            observed && takes_integers(joining, joining->nodes[i]);
     for (size_t i = 0; i < joining->graph->node.count; i++)
         joining->in[i] = false;
     joining->count = 0;
