@@ -138,6 +138,10 @@ def rounded_online(folder, plain):
             yield f"fp8 {method}: {got}"
             return
         gaps.append(np.sqrt(np.mean((got - plain) ** 2)) / plain.std())
+    options = ["--scheme", "fp8", "--rotate", "r4", "--rotate-size", "32", "--method", "descent", *texts, "--threads", "1", "--max-memory", "80MB"]
+    again = quantize(folder, "llama", *options, name="fp8-limited")
+    if isinstance(again, str) or (again / "model.safetensors").read_bytes() != (out / "model.safetensors").read_bytes():
+        yield f"fp8: one thread and little memory change the bytes: {again}"
     if not gaps[1] < gaps[0]:
         yield f"fp8: {gaps[0]:.4f} with nearest levels, {gaps[1]:.4f} with solved ones"
 
