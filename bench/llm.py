@@ -37,6 +37,9 @@ GROUPS = {
     "mxfp4": ("mxfp4", {"nearest": (), "descent": DESCENT}, {"nearest": "rtn"}),
     "mxfp4 weights": ("mxfp4_weight_only", {"nearest": (), "descent": DESCENT}, {"nearest": "rtn", "gptq": "gptq"}),
     "nvfp4": ("nvfp4", {"nearest": RTN, "descent": DESCENT}, {"nearest": "rtn"}),
+    "mxfp6": ("mxfp6_e2m3", {"nearest": (), "descent": DESCENT}, {"nearest": "rtn"}),
+    "amdfp4": ("amdfp4", {"nearest": (), "descent": DESCENT}, {"nearest": "rtn"}),
+    "ptpc_fp8": ("ptpc_fp8", {"nearest": (), "descent": DESCENT}, {"nearest": "rtn"}),
 }  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 For each scheme and layout: logits of the loaded model beside those of the weights that `baryon llm dequantize` gives,
 both in float32, and what both generate. Where a layout's loader cannot be installed, weights are unpacked by the format's
 formulas (llm_unpack.py); GGUF is read by transformers, or where it has no gguf by the package gguf (--gguf: a folder of
-packages with it). Needs a Python with torch and transformers, and compressed-tensors and amd-quark for their layouts; a
+packages with it). Rows with r4 rotate inputs of down while the model runs: compressed-tensors acts on its transform_config,
+which transformers reads and leaves alone, and Quark's own importer opens its layout. Needs a Python with torch and transformers, and compressed-tensors and amd-quark for their layouts; a
 layout without its loader is told.
 """
 
@@ -25,6 +26,7 @@ CASES += [("quark", s) for s in ("int4_wo_32", "uint4_wo_32", "uint4_wo_64", "ui
                                  "mxfp6_e2m3")]
 CASES += [("awq", "uint4_wo_32"), ("awq", "int4_wo_32"), ("gptq", "uint4_wo_32"), ("gptq", "int4_wo_32"), ("fp8", "fp8"),
           ("json-safetensors", "uint4_wo_32"), ("json-safetensors", "int4_wo_32")]
+ROTATED = [("compressed-tensors", "int4_wo_32", 0), ("compressed-tensors", "int4_wo_32", 32), ("quark", "int4_wo_32", 0), ("quark", "int4_wo_32", 32)]
 CASES += [("gguf", s) for s in ("q8_0", "q4_0", "q4_1", "q4_k_m", "q6_k")]
 UNPACKED = {"awq", "gptq", "fp8", "json-safetensors"}
 UNPACKED_TOO = {("compressed-tensors", "uint4_wo_32")}  # by its own decompression
@@ -48,7 +50,34 @@ def answers(model, ids):
         return model(ids).logits.float(), text[0].tolist()
 
 
-def theirs_of(out, layout, scheme, dtype):
+def transformed(out):
+    """By compressed-tensors: what is done to inputs, since weights are rotated already."""
+    import safetensors.torch
+    from compressed_tensors.transform import TransformConfig, TransformFactory, TransformScheme
+    model = opened(out, "float32")
+    said = json.loads(pathlib.Path(out, "config.json").read_text())["quantization_config"]["transform_config"]
+    for name, group in TransformConfig(**said).config_groups.items():
+        online = TransformScheme(**{**group.model_dump(), "apply": [apply for apply in group.apply if apply.is_online()]})
+        TransformFactory.from_scheme(online, name=name).apply_to_model(model, use_tqdm=False)
+    own = dict(model.named_parameters(remove_duplicate=False))
+    for path in pathlib.Path(out).glob("*.safetensors"):
+        for name, matrix in safetensors.torch.load_file(path).items():
+            if name.endswith("R4_input.weight"):  # a matrix that is not made
+                own[name].data.copy_(matrix)
+    return model
+
+
+def imported(out, source):
+    import torch
+    import transformers
+    from quark.torch import import_model_from_safetensors
+    empty = transformers.AutoModelForCausalLM.from_config(transformers.AutoConfig.from_pretrained(source), dtype=torch.float32)
+    return import_model_from_safetensors(empty, out)
+
+
+def theirs_of(out, layout, scheme, dtype, rotated_from=None):
+    if rotated_from:
+        return transformed(out) if layout == "compressed-tensors" else imported(out, rotated_from)
     if layout in UNPACKED or (layout, scheme) in UNPACKED_TOO:
         import llm_unpack
         return llm_unpack.model_of(out, layout, 32)
@@ -58,13 +87,21 @@ def theirs_of(out, layout, scheme, dtype):
     return opened(out, dtype)
 
 
-def compare(program, source, layout, scheme, work):
+def compare(program, source, layout, scheme, work, rotate=None):
     import torch
-    out, back = f"{work}/{layout}-{scheme}", f"{work}/{layout}-{scheme}-back"
+    out = f"{work}/{layout}-{scheme}-{rotate}"
+    back = f"{out}-back"
+    more = []
+    if rotate is not None:  # Quark's importer computes in the type of the file
+        more = ["--rotate", "r1r2r4", "--rotate-size", str(rotate)]
+        floats = f"{work}/floats"
+        if not os.path.exists(floats):
+            subprocess.run([program, "llm", "dequantize", source, "-o", floats, "--to", "fp32", "--quiet"], check=True)
+        source = floats
     if layout == "gguf":
         os.makedirs(out)
         out += "/model.gguf"
-    for command in (["quantize", source, "-o", out, "--scheme", scheme, "--layout", layout], ["dequantize", out, "-o", back, "--to", "fp32"]):
+    for command in (["quantize", source, "-o", out, "--scheme", scheme, "--layout", layout, *more], ["dequantize", out, "-o", back, "--to", "fp32"]):
         done = subprocess.run([program, "llm", *command, "--quiet"], capture_output=True, text=True)
         if done.returncode:
             return "not written: " + done.stderr.strip().splitlines()[-1][:110]
@@ -73,7 +110,7 @@ def compare(program, source, layout, scheme, work):
     dtype = "bfloat16" if (layout, scheme) in BF16_ONLY else "float32"
     ours, text = answers(opened(back, dtype), ids)
     try:
-        theirs, other = answers(theirs_of(out, layout, scheme, dtype), ids)
+        theirs, other = answers(theirs_of(out, layout, scheme, dtype, None if rotate is None else source), ids)
     except Exception as error:  # whatever a loader of others says
         lines = str(error).strip().splitlines() or [""]
         return f"not loaded: {type(error).__name__}: {lines[0][:140]}"
@@ -109,13 +146,14 @@ def main():
             with contextlib.suppress(importlib.metadata.PackageNotFoundError):
                 print(f"{peer} {importlib.metadata.version(peer)}")
         print("| layout | scheme | largest difference of logits, of the largest logit |\n|---|---|---|")
-        for layout, scheme in CASES:
-            if args.only not in f"{layout} {scheme}":
+        for layout, scheme, rotate in [(*case, None) for case in CASES] + ROTATED:
+            name = scheme if rotate is None else f"{scheme} r4 {rotate or 'whole'}"
+            if args.only not in f"{layout} {name}":
                 continue
             noise = io.StringIO()
             with contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise):
-                said = compare(args.program, source, layout, scheme, work)
-            print(f"| {layout} | {scheme} | {said} |", flush=True)
+                said = compare(args.program, source, layout, scheme, work, rotate)
+            print(f"| {layout} | {name} | {said} |", flush=True)
     return 0
 
 

@@ -539,7 +539,8 @@ _baryon()
     llm-quantize:--stacks) words='split keep' ;;
     llm-quantize:--method) return ;;
     llm-quantize:--smooth) words='none auto' ;;
-    llm-quantize:--rotate) words='none r1 r2 r1r2' ;;
+    llm-quantize:--rotate) words='none r1 r2 r1r2 r4 r1r4 r2r4 r1r2r4' ;;
+    llm-quantize:--rotate-size) return ;;
     llm-quantize:--kv-cache) words='none fp8 int8' ;;
     llm-quantize:--stream) words='memory spill' ;;
     llm-quantize:--stream-type) words='float32 bf16' ;;
@@ -585,7 +586,7 @@ _baryon()
         llm-eval) words=' -t --text --against --length --windows --activations --stream-type --max-memory --report -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-auto) words=' -b --bits --max-size -g --goal --layout --types --unit --exclude -t --text --method --length --windows --stream-type --max-memory --judge-windows --probe-windows --probe-layers --corrections --no-uniform --report -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --importance --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --kv-cache --stream --stream-type --max-memory --length --windows --shrink --damping --cross --sweeps --scale-fits --start --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --importance --allow-nonfinite -n --dry-run --method -t --text --smooth --awq --rotate --rotate-size --kv-cache --stream --stream-type --max-memory --length --windows --shrink --damping --cross --sweeps --scale-fits --start --in-order -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-export) words=' -o --out --accuracy-level --context -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

@@ -11,7 +11,7 @@
 static int open_model(struct by_eval_model *model, const char *path, bool rounds,
                       struct baryon_error *err)
 {
-    if (by_llm_open(&model->opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err))
+    if (by_llm_open_to_run(&model->opened, path, err))
         return -1;
     return by_decoder_open(&model->decoder, &model->opened.source, model->opened.checkpoint->config,
                            err) ||

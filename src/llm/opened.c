@@ -1,6 +1,8 @@
 /* Opens checkpoints, GGUF files as if they were folders. */
 #include "llm/opened.h"
 
+#include "llm/layout/online.h"
+
 #include <string.h>
 
 static int unfold(struct by_llm_opened *opened, struct baryon_error *err)
@@ -24,8 +26,8 @@ static int unfold(struct by_llm_opened *opened, struct baryon_error *err)
     return 0;
 }
 
-int by_llm_open(struct by_llm_opened *opened, const char *path, enum by_llm_stacks stacks,
-                enum by_llm_names names, struct baryon_error *err)
+static int open_any(struct by_llm_opened *opened, const char *path, enum by_llm_stacks stacks,
+                    enum by_llm_names names, struct baryon_error *err)
 {
     memset(opened, 0, sizeof *opened);
     if (by_checkpoint_open(&opened->checkpoint, path, err))
@@ -36,6 +38,20 @@ int by_llm_open(struct by_llm_opened *opened, const char *path, enum by_llm_stac
         return -1;
     opened->has_source = true;
     return 0;
+}
+
+int by_llm_open(struct by_llm_opened *opened, const char *path, enum by_llm_stacks stacks,
+                enum by_llm_names names, struct baryon_error *err)
+{
+    return open_any(opened, path, stacks, names, err) ||
+                   by_llm_online_straighten(&opened->source, err)
+               ? -1
+               : 0;
+}
+
+int by_llm_open_to_run(struct by_llm_opened *opened, const char *path, struct baryon_error *err)
+{
+    return open_any(opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err);
 }
 
 void by_llm_close(struct by_llm_opened *opened)

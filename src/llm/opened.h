@@ -24,9 +24,12 @@ struct by_llm_opened {
     struct by_folder_files files; /* config is that of checkpoint->config */
 };
 
-/* To be closed also when this fails; it stays where it is. */
+/* Weights of layers that rotate their inputs are those of inputs as they come. To be closed also
+ * when this fails; it stays where it is. */
 int by_llm_open(struct by_llm_opened *opened, const char *path, enum by_llm_stacks stacks,
                 enum by_llm_names names, struct baryon_error *err);
+/* For those who rotate inputs: experts split, under the names of a folder. */
+int by_llm_open_to_run(struct by_llm_opened *opened, const char *path, struct baryon_error *err);
 void by_llm_close(struct by_llm_opened *opened);
 
 #endif

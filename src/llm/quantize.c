@@ -9,6 +9,7 @@
 #include "llm/output.h"
 #include "llm/ranges.h"
 #include "llm/rotate.h"
+#include "llm/rotate_online.h"
 #include "llm/scaling.h"
 
 #include <string.h>
@@ -25,6 +26,7 @@ struct job {
     struct by_pool *pool;
     struct by_llm_quantized *result;
     struct by_llm_rotated *rotated;
+    struct by_llm_rotated_inputs *inputs;
     struct by_llm_scaled *scaled;
     struct by_llm_calibrated calibrated; /* of a method that solves */
 };
@@ -66,7 +68,7 @@ static int declare_item(struct job *job, const struct by_llm_item *item, struct 
 
 static int declare_all(struct job *job, struct baryon_error *err)
 {
-    size_t count = 0;
+    size_t count = by_llm_rotated_tensors(job->inputs);
     for (size_t i = 0; i < job->plan.count; i++)
         count += job->plan.items[i].scheme ? job->plan.items[i].fields.count : 1;
     job->output.tensors = by_arena_alloc(&job->arena, count, sizeof *job->output.tensors, err);
@@ -75,7 +77,7 @@ static int declare_all(struct job *job, struct baryon_error *err)
     for (size_t i = 0; i < job->plan.count; i++)
         if (declare_item(job, &job->plan.items[i], err))
             return -1;
-    return 0;
+    return by_llm_rotated_declare(job->inputs, &job->output, &job->arena, err);
 }
 
 /* --- Tensors --- */
@@ -221,6 +223,8 @@ static int write_all(struct job *job, struct by_hash128 key, struct baryon_error
             return -1;
         first += item->scheme ? item->fields.count : 1;
     }
+    if (by_llm_rotated_write(job->inputs, &job->output, first, err))
+        return -1;
     if (solves(job->options) && solve_all(job, first_of, key, err))
         return -1;
     return by_llm_output_wait(&job->output, err);
@@ -271,6 +275,7 @@ static int name_layers(struct job *job, struct by_llm_config *config, struct bar
     config->static_inputs = plan->static_inputs;
     config->cache = plan->cache;
     config->cache_fused = plan->cache_fused;
+    config->online = by_llm_rotated_online(job->inputs);
     return 0;
 }
 
@@ -301,9 +306,9 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
     const struct by_llm_quantize_options *options = job->options;
     struct by_str text;
     by_str_init(&text);
-    by_str_printf(&text, "%s %u %lld %d %d %d %d", job->plan.layout->name, options->rotate,
-                  (long long)options->group_size, (int)options->search, options->quark,
-                  options->allow_nonfinite, (int)options->stacks);
+    by_str_printf(&text, "%s %u %zu %lld %d %d %d %d", job->plan.layout->name, options->rotate,
+                  options->rotate_size, (long long)options->group_size, (int)options->search,
+                  options->quark, options->allow_nonfinite, (int)options->stacks);
     for (size_t i = 0; i < job->plan.count; i++)
         by_str_printf(&text, " %s",
                       job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");
@@ -381,14 +386,20 @@ static int read_texts(struct job *job, struct baryon_error *err)
 
 static int run_job(struct job *job, const char *in, const char *out, struct baryon_error *err)
 {
+    const unsigned rotate = job->options->rotate;
     if (by_llm_open(&job->opened, in, job->options->stacks, BY_LLM_NAMES_FOLDER, err))
         return -1;
     by_log_lines(job->log, BY_LOG_NOTICE, by_str_text(&job->opened.done.notices));
-    if (job->options->rotate &&
-        by_llm_rotate(&job->rotated, &job->opened, job->options->rotate, err))
+    if (rotate & ~(unsigned)BY_LLM_ROTATE_INPUTS &&
+        by_llm_rotate(&job->rotated, &job->opened, rotate, err))
         return by_err_file(err, in);
-    if (by_llm_plan(&job->plan, &job->opened.source, job->options, &job->arena, err) ||
-        by_pool_open(&job->pool, job->options->threads, err) || read_texts(job, err))
+    if (by_llm_plan(&job->plan, &job->opened.source, job->options, &job->arena, err))
+        return -1;
+    if (rotate & BY_LLM_ROTATE_INPUTS &&
+        by_llm_rotate_inputs(&job->inputs, &job->opened, &job->plan, job->options->rotate_size,
+                             err))
+        return by_err_file(err, in);
+    if (by_pool_open(&job->pool, job->options->threads, err) || read_texts(job, err))
         return -1;
     report_inputs(job);
     if (!job->options->dry_run && write_folder(job, out, err))
@@ -414,6 +425,7 @@ int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantiz
     by_llm_calibrated_close(&job.calibrated);
     by_pool_close(job.pool);
     by_llm_scaled_close(job.scaled);
+    by_llm_rotated_inputs_close(job.inputs);
     by_llm_rotated_close(job.rotated);
     by_llm_close(&job.opened);
     by_arena_release(&job.arena);

@@ -43,6 +43,7 @@ struct by_llm_quantize_options {
     enum by_llm_scaling scaling;
     double alpha;           /* of BY_LLM_SCALING_SMOOTH; below 0: chosen for each input */
     unsigned rotate;        /* enum by_llm_rotations, or'd; 0: none */
+    size_t rotate_size;     /* of R4's matrix; 0: all inputs of a layer */
     bool spills;            /* hidden states of the texts lie in a file beside the output */
     uint64_t max_memory;    /* bytes while texts are solved on; 0: no limit */
     bool halved;            /* they are bf16, not float32 */

@@ -29,10 +29,10 @@ static struct by_llm_rotate_edit *edit_of(struct rotating *r, const struct by_ll
     if (!weight || *status)
         return NULL;
     struct by_llm_weight *own = &source->weights[weight - source->weights];
-    if (own->as == BY_LLM_AS_EDITED)
-        return (struct by_llm_rotate_edit *)own->edit;
-    struct by_llm_rotate_edit *edit =
-        BY_ARENA_NEW(&r->rotated->arena, struct by_llm_rotate_edit, err);
+    struct by_llm_rotate_edit *edit = (struct by_llm_rotate_edit *)own->edit;
+    if (own->as == BY_LLM_AS_EDITED && edit->cache == &r->rotated->cache)
+        return edit;
+    edit = BY_ARENA_NEW(&r->rotated->arena, struct by_llm_rotate_edit, err);
     if (!edit) {
         *status = -1;
         return NULL;

@@ -14,12 +14,13 @@
 enum by_llm_rotations {
     BY_LLM_ROTATE_STREAM = 1, /* R1 */
     BY_LLM_ROTATE_HEADS = 2,  /* R2 */
+    BY_LLM_ROTATE_INPUTS = 4, /* R4, see rotate_online.h */
 };
 
 struct by_llm_rotated;
 
-/* Edits the weights of `opened`, and its config where the head gets a weight. To be closed after
- * the last use of these weights. */
+/* R1 and R2: edits the weights of `opened`, and its config where the head gets a weight. To be
+ * closed after the last use of these weights. */
 int by_llm_rotate(struct by_llm_rotated **rotated, struct by_llm_opened *opened, unsigned rotations,
                   struct baryon_error *err);
 /* NULL is fine. */

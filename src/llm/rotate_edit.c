@@ -5,25 +5,17 @@
 
 #define COLUMNS_AT_ONCE 32
 
-/* Its own scratch, so that threads can use one rotation at once. */
-static int own_rotation(struct by_rotation *own, const struct by_rotation *rotation,
-                        struct baryon_error *err)
-{
-    *own = *rotation;
-    own->scratch = by_alloc(rotation->size, sizeof *own->scratch, err);
-    return own->scratch ? 0 : -1;
-}
-
 /* --- Columns --- */
 
-static void turn_row(const struct by_llm_rotate_edit *edit, struct by_rotation *rotation,
-                     double *values, float *row, size_t columns)
+static void turn_row(const struct by_llm_rotate_edit *edit, double *values, double *scratch,
+                     float *row, size_t columns)
 {
+    const struct by_rotation *rotation = edit->columns;
     for (size_t i = 0; i < columns; i++)
         values[i] = (double)row[i] * (edit->gains ? (double)edit->gains[i] : 1);
     for (size_t at = edit->first_column; rotation && at + rotation->size <= columns;
          at += rotation->size)
-        by_rotation_apply(rotation, values + at);
+        by_rotation_apply_with(rotation, values + at, scratch);
     for (size_t i = 0; i < columns; i++)
         row[i] = (float)values[i];
 }
@@ -32,32 +24,30 @@ static int turn_columns(const struct by_llm_rotate_edit *edit, float *rows, size
                         struct baryon_error *err)
 {
     const size_t columns = edit->edit.from.columns;
-    struct by_rotation own = {0};
+    const size_t size = edit->columns ? edit->columns->size : 0;
     if (!edit->gains && !edit->columns)
         return 0;
-    double *values = by_alloc(columns, sizeof *values, err);
-    int status = values ? 0 : -1;
-    if (!status && edit->columns)
-        status = own_rotation(&own, edit->columns, err);
-    for (size_t i = 0; i < count && !status; i++)
-        turn_row(edit, edit->columns ? &own : NULL, values, rows + i * columns, columns);
-    by_free(own.scratch);
+    double *values = by_alloc(columns + size, sizeof *values, err);
+    if (!values)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        turn_row(edit, values, values + columns, rows + i * columns, columns);
     by_free(values);
-    return status;
+    return 0;
 }
 
 /* --- Rows --- */
 
 /* Some columns of a block of rows, each of them turned. */
-static void turn_block(struct by_rotation *rotation, double *values, float *block, size_t columns,
-                       size_t count)
+static void turn_block(const struct by_rotation *rotation, double *values, double *scratch,
+                       float *block, size_t columns, size_t count)
 {
     const size_t size = rotation->size;
     for (size_t i = 0; i < size; i++)
         for (size_t c = 0; c < count; c++)
             values[c * size + i] = (double)block[i * columns + c];
     for (size_t c = 0; c < count; c++)
-        by_rotation_apply(rotation, values + c * size);
+        by_rotation_apply_with(rotation, values + c * size, scratch);
     for (size_t i = 0; i < size; i++)
         for (size_t c = 0; c < count; c++)
             block[i * columns + c] = (float)values[c * size + i];
@@ -67,16 +57,15 @@ static int turn_rows(const struct by_llm_rotate_edit *edit, float *all, struct b
 {
     const size_t rows = edit->edit.from.rows, columns = edit->edit.from.columns;
     const size_t size = edit->rows->size;
-    struct by_rotation own = {0};
-    double *values = by_alloc(size * COLUMNS_AT_ONCE, sizeof *values, err);
-    const int status = values ? own_rotation(&own, edit->rows, err) : -1;
-    for (size_t at = edit->first_row; !status && at + size <= rows; at += size)
+    double *values = by_alloc(size * (COLUMNS_AT_ONCE + 1), sizeof *values, err);
+    if (!values)
+        return -1;
+    for (size_t at = edit->first_row; at + size <= rows; at += size)
         for (size_t c = 0; c < columns; c += COLUMNS_AT_ONCE)
-            turn_block(&own, values, all + at * columns + c, columns,
-                       columns - c < COLUMNS_AT_ONCE ? columns - c : COLUMNS_AT_ONCE);
-    by_free(own.scratch);
+            turn_block(edit->rows, values, values + size * COLUMNS_AT_ONCE, all + at * columns + c,
+                       columns, columns - c < COLUMNS_AT_ONCE ? columns - c : COLUMNS_AT_ONCE);
     by_free(values);
-    return status;
+    return 0;
 }
 
 /* --- Both --- */

@@ -341,7 +341,9 @@ static int scale_feed_forward(struct scaling *s, const struct by_decoder_layer *
         .readers = {BY_PART_DOWN},
         .reader_count = 1,
     };
-    return scale_pair(s, &in, 1, err) || scale_pair(s, &down, 1, err) ? -1 : 0;
+    /* Between up and a rotation of its products no factor can be. */
+    const bool rotated = layer->parts[BY_PART_DOWN].weight->rotation != NULL;
+    return scale_pair(s, &in, 1, err) || (!rotated && scale_pair(s, &down, 1, err)) ? -1 : 0;
 }
 
 /* --- Layers --- */

@@ -106,6 +106,10 @@ static const struct by_choice rotations[] = {
     {"r1", BY_LLM_ROTATE_STREAM, "hidden states, once norms are folded"},
     {"r2", BY_LLM_ROTATE_HEADS, "values of each head"},
     {"r1r2", BY_LLM_ROTATE_STREAM | BY_LLM_ROTATE_HEADS, "both"},
+    {"r4", BY_LLM_ROTATE_INPUTS, "inputs of down, while the model runs, where the layout says so"},
+    {"r1r4", BY_LLM_ROTATE_STREAM | BY_LLM_ROTATE_INPUTS, "r1 and r4"},
+    {"r2r4", BY_LLM_ROTATE_HEADS | BY_LLM_ROTATE_INPUTS, "r2 and r4"},
+    {"r1r2r4", BY_LLM_ROTATE_STREAM | BY_LLM_ROTATE_HEADS | BY_LLM_ROTATE_INPUTS, "all"},
     {NULL, 0, NULL},
 };
 
@@ -240,6 +244,13 @@ static const struct by_option quantize_rows[] = {
      .fallback = "none",
      .offset = QUANTIZE(rotate),
      .help = "Rotate weights before they are rounded, so that peaks of channels spread"},
+    {.name = "rotate-size",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .min = 0,
+     .max = 1 << 20,
+     .offset = QUANTIZE(rotate_size),
+     .help = "With r4: rotate blocks of COUNT inputs, 0 for all inputs of a layer together"},
     {.name = "kv-cache",
      .type = BY_OPT_CHOICE,
      .arg = "TYPE",
@@ -445,6 +456,8 @@ static int check_scaling(const struct by_llm_quantize_settings *settings,
         return by_fail(err, BARYON_ERR_USAGE, "--stream spill requires --text");
     if (settings->stream_type && !settings->texts.count)
         return by_fail(err, BARYON_ERR_USAGE, "--stream-type requires --text");
+    if (settings->rotate_size && !(settings->rotate & BY_LLM_ROTATE_INPUTS))
+        return by_fail(err, BARYON_ERR_USAGE, "--rotate-size requires --rotate r4");
     if (settings->max_memory && !method->solves)
         return by_fail(err, BARYON_ERR_USAGE,
                        "--max-memory requires --text and a method that "
@@ -484,6 +497,7 @@ int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_
                                           : BY_LLM_SCALING_NONE,
         .alpha = settings->smooth,
         .rotate = (unsigned)settings->rotate,
+        .rotate_size = (size_t)settings->rotate_size,
         .spills = settings->stream == STREAM_SPILL,
         .halved = settings->stream_type == 1,
         .max_memory = settings->max_memory,

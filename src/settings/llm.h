@@ -21,7 +21,7 @@ struct by_llm_quantize_settings {
     const char *scheme, *layout, *linears, *report, *importance;
     struct by_setting_texts exclude;
     struct by_setting_pairs layers;
-    int64_t group_size;
+    int64_t group_size, rotate_size;
     int search, compat, stacks, cache, rotate, stream, stream_type;
     double smooth;
     bool awq;

@@ -189,21 +189,37 @@ static int add_random(struct by_rotation *rotation, size_t size, uint64_t seed,
     return 0;
 }
 
-/* The odd part takes two or three twos to become an order of Paley's. */
-static int make_hadamard(struct by_rotation *rotation, uint64_t seed, struct baryon_error *err)
+/* size = odd 2^twos; of these the odd part takes two or three to become an order of Paley's. */
+struct parts {
+    size_t odd, twos, taken;
+};
+
+static struct parts parts_of(size_t size)
+{
+    struct parts parts = {.odd = size};
+    for (; parts.odd && parts.odd % 2 == 0; parts.odd /= 2)
+        parts.twos++;
+    for (size_t more = 2; parts.odd > 1 && !parts.taken && more <= 3 && more <= parts.twos; more++)
+        parts.taken = paley_prime(parts.odd << more) ? more : 0;
+    return parts;
+}
+
+static int add_halving(struct by_rotation *rotation, struct baryon_error *err)
 {
     static const double pair[] = {M_SQRT1_2, M_SQRT1_2, M_SQRT1_2, -M_SQRT1_2};
-    size_t odd = rotation->size, twos = 0, taken = 0;
-    for (; odd % 2 == 0; odd /= 2)
-        twos++;
-    for (size_t more = 2; odd > 1 && !taken && more <= 3 && more <= twos; more++)
-        taken = paley_prime(odd << more) ? more : 0;
-    for (size_t i = taken; i < twos; i++)
-        if (add_factor_of(rotation, 2, pair, err) < 0)
+    return add_factor_of(rotation, 2, pair, err);
+}
+
+static int make_hadamard(struct by_rotation *rotation, uint64_t seed, struct baryon_error *err)
+{
+    const struct parts parts = parts_of(rotation->size);
+    for (size_t i = parts.taken; i < parts.twos; i++)
+        if (add_halving(rotation, err) < 0)
             return -1;
-    if (odd == 1)
+    if (parts.odd == 1)
         return 0;
-    return taken ? add_paley(rotation, odd << taken, err) : add_random(rotation, odd, seed, err);
+    return parts.taken ? add_paley(rotation, parts.odd << parts.taken, err)
+                       : add_random(rotation, parts.odd, seed, err);
 }
 
 #define MIRROR_MOST 8 /* up to there its diagonal is at most 0.75 */
@@ -259,6 +275,28 @@ bool by_rotation_fits(size_t size)
     return size && size <= BY_ROTATION_ODD;
 }
 
+bool by_rotation_is_plain(size_t size)
+{
+    const struct parts parts = parts_of(size);
+    return by_rotation_fits(size) && (parts.odd == 1 || parts.taken);
+}
+
+static int make_kind(struct by_rotation *rotation, enum by_rotation_kind kind, uint64_t seed,
+                     struct baryon_error *err)
+{
+    switch (kind) {
+    case BY_ROTATION_KEEPS_MEAN:
+        return make_even(rotation, seed, err) || make_order(rotation, seed, err) ? -1 : 0;
+    case BY_ROTATION_PLAIN:
+        return by_rotation_is_plain(rotation->size)
+                   ? make_hadamard(rotation, seed, err)
+                   : by_fail(err, BARYON_ERR_UNSUPPORTED,
+                             "no Hadamard matrix of order %zu is known", rotation->size);
+    default:
+        return make_hadamard(rotation, seed, err) || make_signs(rotation, seed, err) ? -1 : 0;
+    }
+}
+
 int by_rotation_make(struct by_rotation *rotation, size_t size, enum by_rotation_kind kind,
                      uint64_t seed, struct baryon_error *err)
 {
@@ -269,9 +307,7 @@ int by_rotation_make(struct by_rotation *rotation, size_t size, enum by_rotation
                        "has to be 1 to %d",
                        size, BY_ROTATION_ODD);
     rotation->scratch = by_alloc(size, sizeof *rotation->scratch, err);
-    const bool even = kind == BY_ROTATION_KEEPS_MEAN;
-    if (rotation->scratch && size && (even ? make_even : make_hadamard)(rotation, seed, err) == 0 &&
-        (even ? make_order : make_signs)(rotation, seed, err) == 0)
+    if (rotation->scratch && size && make_kind(rotation, kind, seed, err) == 0)
         return 0;
     by_rotation_free(rotation);
     return -1;
@@ -285,6 +321,80 @@ void by_rotation_free(struct by_rotation *rotation)
     by_free(rotation->signs);
     by_free(rotation->scratch);
     *rotation = (struct by_rotation){0};
+}
+
+/* --- Matrices of others --- */
+
+/* The first `size` rows and columns; rows are `stride` apart. */
+static bool is_orthogonal(const int8_t *matrix, size_t size, size_t stride)
+{
+    for (size_t i = 0; i < size; i++)
+        for (size_t k = 0; k <= i; k++) {
+            int64_t sum = 0;
+            for (size_t n = 0; n < size; n++)
+                sum += matrix[i * stride + n] * matrix[k * stride + n];
+            if (sum != (i == k ? (int64_t)size : 0))
+                return false;
+        }
+    return true;
+}
+
+/* The first `size` rows and columns are [[A, A], [A, -A]]; rows are `stride` apart. */
+static bool has_halves(const int8_t *matrix, size_t size, size_t stride)
+{
+    const size_t half = size / 2;
+    for (size_t i = 0; i < half; i++)
+        for (size_t k = 0; k < half; k++) {
+            const int8_t *at = matrix + i * stride + k, *below = at + half * stride;
+            if (at[0] != at[half] || at[0] != below[0] || at[0] != -below[half])
+                return false;
+        }
+    return true;
+}
+
+/* The part without halves is dense. */
+static int add_core(struct by_rotation *rotation, const int8_t *matrix, size_t rest, size_t stride,
+                    struct baryon_error *err)
+{
+    if (rest > BY_ROTATION_DENSE)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "a rotation of %zu channels in no known form, at most %d can be read", rest,
+                       BY_ROTATION_DENSE);
+    if (!is_orthogonal(matrix, rest, stride))
+        return by_fail(err, BARYON_ERR_INPUT, "the matrix of a rotation is not orthogonal");
+    double *core = add_factor(rotation, rest, err);
+    for (size_t i = 0; core && i < rest * rest; i++)
+        core[i] = matrix[i / rest * stride + i % rest] / sqrt((double)rest);
+    return core ? 0 : -1;
+}
+
+int by_rotation_of_matrix(struct by_rotation *rotation, const int8_t *matrix, size_t size,
+                          struct baryon_error *err)
+{
+    size_t rest = size;
+    *rotation = (struct by_rotation){.size = size};
+    rotation->scratch = by_alloc(size, sizeof *rotation->scratch, err);
+    int status = rotation->scratch ? 0 : -1;
+    for (; !status && rest > 1 && rest % 2 == 0 && has_halves(matrix, rest, size); rest /= 2)
+        status = add_halving(rotation, err);
+    if (!status && add_core(rotation, matrix, rest, size, err) == 0)
+        return 0;
+    by_rotation_free(rotation);
+    return -1;
+}
+
+void by_rotation_transpose(struct by_rotation *rotation)
+{
+    for (size_t f = 0; f < rotation->count; f++) {
+        const size_t size = rotation->factors[f].size;
+        double *matrix = rotation->factors[f].matrix;
+        for (size_t i = 0; i < size; i++)
+            for (size_t k = 0; k < i; k++) {
+                const double held = matrix[i * size + k];
+                matrix[i * size + k] = matrix[k * size + i];
+                matrix[k * size + i] = held;
+            }
+    }
 }
 
 /* --- Applying --- */
@@ -305,20 +415,34 @@ static void apply_factor(const double *matrix, size_t size, size_t outer, size_t
             }
 }
 
-void by_rotation_apply(struct by_rotation *rotation, double *values)
+void by_rotation_apply_with(const struct by_rotation *rotation, double *values, double *scratch)
 {
     size_t inner = rotation->size, outer = 1;
     for (size_t i = 0; i < rotation->size; i++)
-        rotation->scratch[i] = values[rotation->order ? (size_t)rotation->order[i] : i] *
-                               (rotation->signs ? rotation->signs[i] : 1);
-    memcpy(values, rotation->scratch, rotation->size * sizeof *values);
+        scratch[i] = values[rotation->order ? (size_t)rotation->order[i] : i] *
+                     (rotation->signs ? rotation->signs[i] : 1);
+    memcpy(values, scratch, rotation->size * sizeof *values);
     for (size_t i = 0; i < rotation->count; i++) {
         const size_t size = rotation->factors[i].size;
         inner /= size;
-        apply_factor(rotation->factors[i].matrix, size, outer, inner, values, rotation->scratch);
-        memcpy(values, rotation->scratch, rotation->size * sizeof *values);
+        apply_factor(rotation->factors[i].matrix, size, outer, inner, values, scratch);
+        memcpy(values, scratch, rotation->size * sizeof *values);
         outer *= size;
     }
+}
+
+void by_rotation_apply(struct by_rotation *rotation, double *values)
+{
+    by_rotation_apply_with(rotation, values, rotation->scratch);
+}
+
+void by_rotation_apply_floats(const struct by_rotation *rotation, float *values, double *scratch)
+{
+    for (size_t i = 0; i < rotation->size; i++)
+        scratch[i] = (double)values[i];
+    by_rotation_apply_with(rotation, scratch, scratch + rotation->size);
+    for (size_t i = 0; i < rotation->size; i++)
+        values[i] = (float)scratch[i];
 }
 
 double *by_rotation_matrix(struct by_rotation *rotation, struct baryon_error *err)

@@ -91,6 +91,7 @@ def check_kinds(folder):
     line = re.compile(r"all (\w+) alone: kl (\S+) \(of all: (\S+), without: (\S+)\)")
     told = {found[1]: [float(found[k]) for k in (2, 3, 4)] for found in line.finditer(done.stderr)}
     run(folder, *given, "-o", "first", "--corrections", 0)
+    yield check_rule(folder, done.stderr)
     run(folder, "dequantize", "first", "-o", "floats", "--to", "f32")
     own, other = (load_file(folder / name / "model.safetensors") for name in ("model", "floats"))
     for name in SHAPES:
@@ -103,6 +104,20 @@ def check_kinds(folder):
             found = told.get(name.split(".")[1], [0, 0, 0])[at]
             # The last token of a window counts here, where nothing follows it that eval could judge.
             yield None if abs(found - kl) < 1e-2 * kl else f"all {name}, {what}: {found}, in a model of its own {kl}"
+
+
+def check_rule(folder, told):
+    """The corrected choice is the result unless it is worse by more than the error over windows."""
+    found = re.search(r"the corrected choice is (\w+): kl (\S+), error (\S+), before (\S+)", told)
+    if not found:
+        return "nothing is told of the corrected choice"
+    own, error, before = map(float, found.groups()[1:])
+    first, last = ((folder / f"{name}.yaml").read_text() for name in ("first", "corrected"))
+    kept = own <= before + error
+    if found[1] != ("kept" if kept else "left") or (not kept and first != last):
+        return f"{found[0]}, the recipe is {'that of the first' if first == last else 'another'}"
+    kl = json.loads(run(folder, "eval", "corrected", "--against", "model", "--text", "choose.npy", "--length", LENGTH, "--json"))["kl"]
+    return None if abs(kl - (own if kept else before)) < 1e-2 * kl else f"{found[0]}, but the result has {kl}"
 
 
 def size_of(folder, name):

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     uint32_t *ids = by_alloc(count, sizeof *ids, &err);
     for (size_t i = 0; ids && i < count; i++)
         ids[i] = (uint32_t)strtoul(argv[3 + i], NULL, 10);
-    int status = by_llm_open(&opened, argv[1], BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, &err);
+    int status = by_llm_open_to_run(&opened, argv[1], &err);
     if (!status && rotations)
         status = by_llm_rotate(&rotated, &opened, rotations, &err);
     if (!status)

@@ -1,4 +1,5 @@
-/* Tests what is corrected of predictions once kinds of linears were measured. */
+/* Tests what is corrected of predictions once kinds of linears were measured, and what of it stays.
+ */
 #include "graph_build.h"
 
 #include "llm/auto/auto_internal.h"
@@ -73,9 +74,22 @@ static void test_nothing_known(void **state)
         assert_true(isfinite(searched.factor[i]));
 }
 
+/* Worse by up to the error over windows is kept, by more is not; one window has no error. */
+static void test_corrected_choices_stay_unless_worse(void **state)
+{
+    (void)state;
+    assert_true(by_bits_keeps(&(struct by_llm_mean){0.029, 0.001}, 0.030));
+    assert_true(by_bits_keeps(&(struct by_llm_mean){0.0309, 0.001}, 0.030));
+    assert_false(by_bits_keeps(&(struct by_llm_mean){0.0311, 0.001}, 0.030));
+    assert_true(by_bits_keeps(&(struct by_llm_mean){0.030, HUGE_VAL}, 0.030));
+    assert_false(by_bits_keeps(&(struct by_llm_mean){0.0301, HUGE_VAL}, 0.030));
+    assert_false(by_bits_keeps(&(struct by_llm_mean){(double)NAN, 0.001}, 0.030));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds_get_what_they_have),
-                                       cmocka_unit_test(test_nothing_known)};
+                                       cmocka_unit_test(test_nothing_known),
+                                       cmocka_unit_test(test_corrected_choices_stay_unless_worse)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,9 +129,68 @@ static void sizes_without_a_matrix_are_refused(void **state)
     assert_int_equal(by_rotation_make(&rotation, 1021, BY_ROTATION_KEEPS_MEAN, 1, &err), -1);
 }
 
+/* Of a power of two: the parity of common bits. */
+static void plain_powers_of_two_are_sylvesters(void **state)
+{
+    double *matrix = matrix_of(64, BY_ROTATION_PLAIN, 5);
+    (void)state;
+    for (unsigned i = 0; i < 64; i++)
+        for (unsigned k = 0; k < 64; k++)
+            assert_true(fabs(8 * matrix[i * 64 + k] - (__builtin_popcount(i & k) % 2 ? -1 : 1)) <
+                        1e-12);
+    by_free(matrix);
+}
+
+/* Q of the signs of Q is Q, and Q Q' is 1. */
+static void matrices_of_files_are_read(void **state)
+{
+    static const size_t plain[] = {1, 2, 12, 32, 76, 96, 640};
+    struct by_rotation rotation;
+    int8_t signs[640 * 640];
+    double vector[640];
+    (void)state;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        const size_t size = plain[i];
+        double *matrix = matrix_of(size, BY_ROTATION_PLAIN, 5);
+        for (size_t k = 0; k < size * size; k++)
+            signs[k] = matrix[k] < 0 ? -1 : 1;
+        assert_ok(by_rotation_of_matrix(&rotation, signs, size, &err));
+        double *again = by_rotation_matrix(&rotation, &err);
+        assert_non_null(again);
+        for (size_t k = 0; k < size * size; k++)
+            assert_true(fabs(again[k] - matrix[k]) < 1e-12);
+        memcpy(vector, matrix, size * sizeof *vector); /* the first row */
+        by_rotation_transpose(&rotation);
+        by_rotation_apply(&rotation, vector);
+        for (size_t k = 0; k < size; k++)
+            assert_true(fabs(vector[k] - (k ? 0 : 1)) < 1e-12);
+        by_rotation_free(&rotation);
+        by_free(again);
+        by_free(matrix);
+    }
+}
+
+static void matrices_that_rotate_nothing_are_refused(void **state)
+{
+    struct by_rotation rotation;
+    int8_t signs[36];
+    (void)state;
+    memset(signs, 1, sizeof signs);
+    assert_int_equal(by_rotation_of_matrix(&rotation, signs, 6, &err), -1);
+    assert_non_null(strstr(err.message, "is not orthogonal"));
+    assert_int_equal(by_rotation_make(&rotation, 3 * 2, BY_ROTATION_PLAIN, 1, &err), -1);
+    assert_non_null(strstr(err.message, "no Hadamard matrix of order 6 is known"));
+    assert_true(by_rotation_is_plain(24) && by_rotation_is_plain(1));
+    assert_false(by_rotation_is_plain(172 * 64) || by_rotation_is_plain(3) ||
+                 by_rotation_is_plain(0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_powers_of_two_are_sylvesters),
+        cmocka_unit_test(matrices_of_files_are_read),
+        cmocka_unit_test(matrices_that_rotate_nothing_are_refused),
         cmocka_unit_test(both_kinds_are_orthogonal),
         cmocka_unit_test(equal_values_stay_equal),
         cmocka_unit_test(hadamard_matrices_are_flat),

@@ -229,9 +229,7 @@ static int find_for_goal(struct by_bits_search *s, uint64_t limit, struct baryon
     return 0;
 }
 
-/* Another choice, by what kinds of linears were found to diverge. Some windows tell models that are
- * nearly as good apart by chance alone: it is kept unless it is worse by more than the error over
- * windows. */
+/* Another choice, by what kinds of linears were found to diverge. */
 static int correct_choice(struct by_bits_search *s, uint64_t limit, bool *kept,
                           struct baryon_error *err)
 {
@@ -246,8 +244,9 @@ static int correct_choice(struct by_bits_search *s, uint64_t limit, bool *kept,
     by_bits_correct_kinds(s, kinds);
     if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
         return -1;
-    const double error = isfinite(measured.kl.error) ? measured.kl.error : 0;
-    *kept = measured.kl.mean <= s->result->reached + error;
+    *kept = by_bits_keeps(&measured.kl, s->result->reached);
+    by_log(s->log, BY_LOG_INFO, "the corrected choice is %s: kl %.6g, error %.6g, before %.6g",
+           *kept ? "kept" : "left", measured.kl.mean, measured.kl.error, s->result->reached);
     if (!*kept)
         return by_bits_trial_remove(s, TRIAL, err);
     s->result->reached = measured.kl.mean;

@@ -118,6 +118,9 @@ int by_bits_layers(struct by_bits_search *s, const char *path, double *kl,
 int by_bits_kinds(struct by_bits_search *s, const char *path, double *kl, struct baryon_error *err);
 /* Factors of each kind are corrected by its part in what a model of s->chosen diverges. */
 void by_bits_correct_kinds(struct by_bits_search *s, const double *kl);
+/* Some windows tell models that are nearly as good apart by chance alone: a corrected choice, which
+ * is the better one of a kind, stays unless it is worse by more than the error over windows. */
+bool by_bits_keeps(const struct by_llm_mean *corrected, double first);
 /* Predictions from errors and factors. */
 int by_bits_predict(struct by_bits_search *s, struct baryon_error *err);
 /* The smallest or greatest type of each unit. */

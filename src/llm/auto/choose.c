@@ -40,6 +40,11 @@ int by_bits_predict(struct by_bits_search *s, struct baryon_error *err)
 
 /* A kind's part in all layers together is measured itself, where probes only share the divergence
  * of a layer by what drifts: it counts in full. */
+bool by_bits_keeps(const struct by_llm_mean *corrected, double first)
+{
+    return corrected->mean <= first + (isfinite(corrected->error) ? corrected->error : 0);
+}
+
 void by_bits_correct_kinds(struct by_bits_search *s, const double *kl)
 {
     double predicted[BY_BITS_KINDS] = {0}, all = 0, measured = 0;

@@ -1,5 +1,6 @@
 /* The feed-forward part of one window: a gated product, or a few experts of many for each token. */
 #include "llm/decoder/decoder_internal.h"
+#include "solve/rotation.h"
 
 #include <math.h>
 #include <string.h>
@@ -228,6 +229,21 @@ void by_decoder_route(struct by_decoder_work *work)
         choose(d, work->chosen + t * d->experts);
 }
 
+/* QuaRot's R4: blocks of the inputs of down, in float64. */
+static void rotate_inputs(struct by_decoder_work *work)
+{
+    const struct by_decoder_place *down = &work->layer->parts[BY_PART_DOWN];
+    const struct by_rotation *rotation = down->weight ? down->weight->rotation : NULL;
+    if (!rotation || work->status)
+        return;
+    const size_t size = rotation->size, count = work->length * down->weight->columns;
+    double *values = by_alloc(2 * size, sizeof *values, work->err);
+    work->status = values ? 0 : -1;
+    for (size_t at = 0; values && at < count; at += size)
+        by_rotation_apply_floats(rotation, work->inputs + at, values);
+    by_free(values);
+}
+
 void by_decoder_gates(struct by_decoder_work *work)
 {
     const struct by_decoder_matrix *own = work->loaded->parts;
@@ -240,6 +256,7 @@ void by_decoder_gates(struct by_decoder_work *work)
         const float *products = gated(work, parts, work->inputs, work->length);
         memcpy(work->inputs, products, work->length * parts[0]->rows * sizeof *products);
     }
+    rotate_inputs(work);
 }
 
 void by_decoder_down(struct by_decoder_work *work, float *out)

@@ -194,6 +194,23 @@ static int check_attention(const struct by_decoder *d, const struct by_decoder_l
                : 0;
 }
 
+/* Inputs of a plain down alone are rotated while the model runs. */
+static int check_rotations(const struct by_decoder *d, struct baryon_error *err)
+{
+    for (size_t i = 0; i < d->source->count; i++) {
+        const struct by_llm_weight *weight = &d->source->weights[i];
+        bool known = !weight->rotation;
+        for (size_t k = 0; !known && k < d->layers; k++)
+            known = d->layer[k].parts[BY_PART_DOWN].weight == weight;
+        if (!known)
+            return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                           "%s: rotations of inputs while the model runs are known of down_proj "
+                           "alone",
+                           weight->layer);
+    }
+    return 0;
+}
+
 static int check_gated(const struct by_decoder *d, const struct by_decoder_place *gate,
                        const struct by_decoder_place *up, const struct by_decoder_place *down,
                        struct baryon_error *err)
@@ -249,6 +266,8 @@ int by_decoder_places(struct by_decoder *d, struct baryon_error *err)
     for (size_t i = 0; i < d->source->count; i++)
         if (put(d, &d->source->weights[i], err))
             return -1;
+    if (check_rotations(d, err))
+        return -1;
     for (size_t i = 0; i < d->layers; i++)
         if (check_attention(d, &d->layer[i], err) || check_feed_forward(d, &d->layer[i], err)) {
             if (!err->hint[0])

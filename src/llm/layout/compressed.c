@@ -192,6 +192,66 @@ static void write_group(struct by_json *json, size_t index, const struct by_llm_
     by_json_close(json, '}');
 }
 
+/* --- Rotations while the model runs --- */
+
+#define ODD_MOST 63 /* loaders have matrices up to order 256, of any multiple of 4 */
+
+static bool is_power_of_two(size_t size)
+{
+    return size && !(size & (size - 1));
+}
+
+/* Of a power of two loaders make the matrix themselves, others they read. */
+static int compressed_online(const struct by_llm_online *online,
+                             struct by_llm_online_tensor *tensor, struct baryon_error *err)
+{
+    size_t odd = online->size;
+    for (; odd && odd % 2 == 0; odd /= 2)
+        ;
+    *tensor = (struct by_llm_online_tensor){0};
+    if (odd > ODD_MOST)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "compressed-tensors makes no Hadamard matrix of order %zu, the odd factor "
+                       "of which must be at most %d",
+                       online->size, ODD_MOST);
+    if (!is_power_of_two(online->size))
+        *tensor = (struct by_llm_online_tensor){"R4_input.weight", BY_ELEM_FLOAT, true};
+    return 0;
+}
+
+static void write_apply(struct by_json *json, const struct by_llm_online *online,
+                        const char *location, bool inverse)
+{
+    by_json_open(json, NULL, '{');
+    by_llm_config_names(json, "targets", online->layers, online->count);
+    by_json_text(json, "location", location);
+    by_json_bool(json, "inverse", inverse);
+    by_llm_config_names(json, "ignore", NULL, 0);
+    by_json_close(json, '}');
+}
+
+static void write_transforms(struct by_json *json, const struct by_llm_online *online)
+{
+    by_json_open(json, "transform_config", '{');
+    by_json_open(json, "config_groups", '{');
+    by_json_open(json, "R4", '{');
+    by_json_text(json, "type", is_power_of_two(online->size) ? "hadamard" : "random-hadamard");
+    by_json_open(json, "apply", '[');
+    write_apply(json, online, "input", false);
+    write_apply(json, online, "weight_input", true);
+    by_json_close(json, ']');
+    by_json_bool(json, "randomize", false);
+    by_json_bool(json, "requires_grad", false);
+    if (online->size < online->columns)
+        by_json_int(json, "head_dim", (int64_t)online->size);
+    else
+        by_json_null(json, "head_dim");
+    by_json_text(json, "precision", "torch.float32");
+    by_json_close(json, '}');
+    by_json_close(json, '}');
+    by_json_close(json, '}');
+}
+
 static void compressed_config(const struct by_llm_config *config, struct by_json *json)
 {
     const enum format first = format_of(&config->layers[0].scheme->weight);
@@ -212,6 +272,8 @@ static void compressed_config(const struct by_llm_config *config, struct by_json
         by_json_null(json, "kv_cache_scheme");
     by_json_null(json, "global_compression_ratio");
     by_json_text(json, "quantization_status", "compressed");
+    if (config->online.count)
+        write_transforms(json, &config->online);
 }
 
 const struct by_llm_layout by_llm_layout_compressed = {
@@ -223,4 +285,5 @@ const struct by_llm_layout by_llm_layout_compressed = {
     .config = compressed_config,
     .has_inputs = true,
     .add_cache = add_cache,
+    .online = compressed_online,
 };

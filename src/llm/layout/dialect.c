@@ -112,6 +112,7 @@ static int read_quark(struct by_llm_dialect *dialect, struct by_arena *arena,
     const struct by_doc_node *layers = by_doc_get(node, "layer_quant_config");
     const size_t count = layers && layers->kind == BY_DOC_MAP ? layers->count : 0;
     dialect->layout = &by_llm_layout_quark;
+    dialect->rotations = by_doc_get(node, "algo_config");
     dialect->cache = quark_cache(node);
     dialect->naturally = !strcmp(text_of(by_doc_get(node, "export"), "pack_method"), "order");
     if (all && all->kind == BY_DOC_MAP &&
@@ -197,6 +198,7 @@ static int read_compressed(struct by_llm_dialect *dialect, struct by_arena *aren
     const struct by_doc_node *groups = by_doc_get(node, "config_groups");
     const struct by_doc_node *cache = by_doc_get(node, "kv_cache_scheme");
     dialect->layout = &by_llm_layout_compressed;
+    dialect->rotations = by_doc_get(node, "transform_config");
     if (cache && cache->kind == BY_DOC_MAP && !is_true(cache, "dynamic"))
         dialect->cache =
             strcmp(text_of(cache, "type"), "int") != 0 ? &by_dtype_fp8_e4m3 : &by_dtype_int8;
@@ -266,6 +268,7 @@ static int read_own(struct by_llm_dialect *dialect, struct by_arena *arena,
     const struct by_doc_node *layers = by_doc_get(node, "layers");
     const size_t count = layers && layers->kind == BY_DOC_MAP ? layers->count : 0;
     dialect->layout = &by_llm_layout_json;
+    dialect->rotations = by_doc_get(node, "rotation");
     dialect->static_inputs = !strcmp(text_of(node, "inputs"), "static");
     dialect->scheme =
         scheme_spec(text_of(node, "scheme"), int_of(node, "group_size", 0), &dialect->spec, err);

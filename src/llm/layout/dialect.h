@@ -25,6 +25,7 @@ struct by_llm_dialect {
     bool static_inputs;   /* of our own layout */
     const struct by_dtype *cache; /* of keys and values; NULL: floats, or as the scales say */
     bool naturally;               /* Quark's int4 without reordering */
+    const struct by_doc_node *rotations; /* of inputs while the model runs; see online.h */
 };
 
 /* config: of the model; NULL: there is none. */

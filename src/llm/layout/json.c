@@ -63,6 +63,22 @@ static int json_list(const struct by_llm_tensor *tensor, size_t rows, struct by_
     return by_llm_fields_size(fields, err);
 }
 
+static int json_online(const struct by_llm_online *online, struct by_llm_online_tensor *tensor,
+                       struct baryon_error *err)
+{
+    (void)online, (void)err;
+    *tensor = (struct by_llm_online_tensor){0};
+    return 0;
+}
+
+static void write_online(struct by_json *json, const struct by_llm_online *online)
+{
+    by_json_open(json, "rotation", '{');
+    by_json_int(json, "size", (int64_t)online->size);
+    by_llm_config_names(json, "layers", online->layers, online->count);
+    by_json_close(json, '}');
+}
+
 static void json_config(const struct by_llm_config *config, struct by_json *json)
 {
     by_json_text(json, "quant_method", "baryon");
@@ -77,6 +93,8 @@ static void json_config(const struct by_llm_config *config, struct by_json *json
             by_json_text(json, config->layers[i].names[n], config->layers[i].scheme->name);
     by_json_close(json, '}');
     by_llm_config_names(json, "exclude", config->excluded, config->excluded_count);
+    if (config->online.count)
+        write_online(json, &config->online);
 }
 
 const struct by_llm_layout by_llm_layout_json = {
@@ -87,4 +105,5 @@ const struct by_llm_layout by_llm_layout_json = {
     .list = json_list,
     .config = json_config,
     .has_inputs = true,
+    .online = json_online,
 };

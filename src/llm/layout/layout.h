@@ -50,6 +50,20 @@ struct by_llm_layers {
     size_t count;
 };
 
+/* Layers whose inputs are multiplied by a Hadamard matrix while the model runs (QuaRot's R4). */
+struct by_llm_online {
+    size_t size, columns;      /* of the matrix; of the inputs, blocks of which are multiplied */
+    const char *const *layers; /* exact names */
+    size_t count;              /* 0: none */
+};
+
+/* The tensor after the name of such a layer that has the matrix, as 1 and -1. */
+struct by_llm_online_tensor {
+    const char *suffix; /* NULL: loaders make the matrix themselves */
+    int64_t elem;
+    bool once; /* the first layer's is that of all */
+};
+
 /* What config.json is to say. */
 struct by_llm_config {
     const struct by_llm_layers *layers; /* the first are all the others */
@@ -62,6 +76,7 @@ struct by_llm_config {
     bool static_inputs;           /* samples gave scales of inputs */
     const struct by_dtype *cache; /* of keys and values; NULL: floats */
     bool cache_fused;             /* they come from one layer with queries */
+    struct by_llm_online online;
 };
 
 struct by_llm_layout {
@@ -78,6 +93,9 @@ struct by_llm_layout {
     bool has_inputs; /* has a place for scales of static inputs */
     /* Adds the scale of what is kept of keys, or of values; NULL: the layout has no place. */
     void (*add_cache)(struct by_llm_fields *fields, bool of_values);
+    /* Refuses sizes that loaders do not know; NULL: the layout has no place for such layers. */
+    int (*online)(const struct by_llm_online *online, struct by_llm_online_tensor *tensor,
+                  struct baryon_error *err);
     bool cache_is_projected; /* of what the projection gives, both the same; else of what is kept */
 };
 

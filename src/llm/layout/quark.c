@@ -321,13 +321,54 @@ static void empty_map(struct by_json *json, const char *key)
     by_json_close(json, '}');
 }
 
+/* --- Rotations while the model runs --- */
+
+/* Of whole inputs Quark's loader takes its own matrix, which is ours for powers of two alone. */
+static int quark_online(const struct by_llm_online *online, struct by_llm_online_tensor *tensor,
+                        struct baryon_error *err)
+{
+    *tensor = (struct by_llm_online_tensor){"input_rotation", BY_ELEM_INT8, false};
+    if (online->size < online->columns || !(online->size & (online->size - 1)))
+        return 0;
+    return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                   "layout quark: of whole inputs Quark takes a Hadamard matrix of its own, which "
+                   "is not the one here for %zu columns, no power of two",
+                   online->columns);
+}
+
+static void write_online(struct by_json *json, const struct by_llm_online *online)
+{
+    static const char *const off[] = {"r1", "r2", "r3", "random_r1", "random_r2", "trainable"};
+    by_json_open(json, "algo_config", '[');
+    by_json_open(json, NULL, '{');
+    by_json_text(json, "name", "rotation");
+    empty_map(json, "scaling_layers");
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+        by_json_bool(json, off[i], false);
+    by_json_bool(json, "r4", true);
+    if (online->size < online->columns)
+        by_json_int(json, "rotation_size", (int64_t)online->size);
+    else
+        by_json_null(json, "rotation_size");
+    by_json_open(json, "online_config", '{');
+    by_json_bool(json, "shared_parallel", false);
+    by_llm_config_names(json, "online_rotation_layers", online->layers, online->count);
+    by_json_bool(json, "use_input_prescale", false);
+    by_json_close(json, '}');
+    by_json_close(json, '}');
+    by_json_close(json, ']');
+}
+
 static void quark_config(const struct by_llm_config *config, struct by_json *json)
 {
     by_json_text(json, "quant_method", "quark");
     by_json_text(json, "version", "0.13");
     by_json_text(json, "quant_mode", "eager_mode");
     write_exclude(json, config);
-    by_json_null(json, "algo_config");
+    if (config->online.count)
+        write_online(json, &config->online);
+    else
+        by_json_null(json, "algo_config");
     write_layer(json, "global_quant_config", config->layers[0].scheme, config, NULL);
     by_json_open(json, "layer_quant_config", '{');
     for (size_t i = 1; i < config->count; i++)
@@ -354,5 +395,6 @@ const struct by_llm_layout by_llm_layout_quark = {
     .config = quark_config,
     .has_inputs = true,
     .add_cache = add_cache,
+    .online = quark_online,
     .cache_is_projected = true,
 };

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "llm/layout/fields.h"
+#include "llm/layout/online.h"
 #include "llm/layout/stacks.h"
 
 #include <stdio.h>
@@ -355,7 +356,8 @@ static int read_tensor(struct by_llm_source *source, const struct by_stored_tens
                                 dot ? (size_t)(dot - stored->name) : strlen(stored->name), err);
     if (!layer)
         return -1;
-    if (belongs_to_codes(source, layer, suffix))
+    if (belongs_to_codes(source, layer, suffix) ||
+        by_llm_online_holds(&source->dialect, stored->name))
         return 0;
     source->count++;
     describe_plain(weight);
@@ -402,7 +404,7 @@ int by_llm_source_open(struct by_llm_source *source, const struct by_checkpoint 
     *source = (struct by_llm_source){.checkpoint = checkpoint};
     by_arena_init(&source->arena, ARENA_LIMIT);
     if (by_llm_dialect_read(&source->dialect, &source->arena, checkpoint->config, err) == 0 &&
-        read_tensors(source, &stacking, err) == 0)
+        read_tensors(source, &stacking, err) == 0 && by_llm_online_read(source, err) == 0)
         return 0;
     by_llm_source_close(source);
     return -1;
@@ -447,5 +449,6 @@ int by_llm_source_of_made(struct by_llm_source *source, const struct by_checkpoi
 
 void by_llm_source_close(struct by_llm_source *source)
 {
+    by_llm_online_close(source);
     by_arena_release(&source->arena);
 }

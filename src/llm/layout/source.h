@@ -33,7 +33,9 @@ struct by_llm_stack {
 };
 
 struct by_llm_edit;
+struct by_llm_online_matrix;
 struct by_llm_source;
+struct by_rotation;
 
 struct by_llm_weight {
     const char *name;  /* that of a checkpoint that is not quantized */
@@ -50,6 +52,8 @@ struct by_llm_weight {
     struct by_llm_stack stack;
     const struct by_made_tensor *made;
     const struct by_llm_edit *edit;
+    /* Inputs are multiplied by it before, block by block; NULL: they are not. */
+    const struct by_rotation *rotation;
 };
 
 /* What rows of a weight become; part of a greater struct of whoever edits. */
@@ -65,6 +69,7 @@ struct by_llm_source {
     struct by_llm_weight *weights; /* in the order of the files */
     size_t count;
     struct by_arena arena;
+    struct by_llm_online_matrix *rotations; /* those of weights */
 };
 
 /* What becomes of stacked experts. */
