@@ -105,11 +105,11 @@ static struct by_joined turned(const struct baryon_node *transpose, struct by_jo
     return whole;
 }
 
-/* Elements before an axis; -1: unknown. */
-static int64_t count_before(const struct by_shape *shape, size_t axis)
+/* Elements of the axes [begin, end); -1: unknown. */
+static int64_t count_of(const struct by_shape *shape, size_t begin, size_t end)
 {
     int64_t count = 1;
-    for (size_t i = 0; i < axis; i++) {
+    for (size_t i = begin; i < end; i++) {
         if (!by_extent_is_number(shape->dims[i]) || shape->dims[i].size > INT32_MAX ||
             count > INT32_MAX)
             return -1;
@@ -118,19 +118,23 @@ static int64_t count_before(const struct by_shape *shape, size_t axis)
     return count;
 }
 
-/* The axis stays one where as many elements stand before it, and as many in it. */
+/* The axis stays one where as many elements stand before it, or after it, and as many in it. */
 static struct by_joined reshaped(const struct by_shape *from, const struct by_shape *to,
                                  struct by_joined joined)
 {
     if (joined.count < 2 || !from || !to || joined.axis >= from->rank)
         return whole;
-    const int64_t before = count_before(from, joined.axis);
+    const int64_t before = count_of(from, 0, joined.axis);
+    const int64_t after = count_of(from, joined.axis + 1, from->rank);
     const int64_t size = joined.ends[joined.count - 1];
-    for (size_t i = 0; before >= 0 && i < to->rank; i++)
-        if (count_before(to, i) == before && to->dims[i].size == size) {
+    for (size_t i = 0; i < to->rank; i++) {
+        const bool stays = (before >= 0 && count_of(to, 0, i) == before) ||
+                           (after >= 0 && count_of(to, i + 1, to->rank) == after);
+        if (stays && by_extent_is_number(to->dims[i]) && to->dims[i].size == size) {
             joined.axis = i;
             return joined;
         }
+    }
     return whole;
 }
 

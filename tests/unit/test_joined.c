@@ -128,6 +128,30 @@ static void a_reshape_keeps_the_axis_where_as_much_stands_before_it(void **state
     }
 }
 
+/* As of a batch of any size. */
+static void a_reshape_keeps_the_axis_where_as_much_stands_after_it(void **state)
+{
+    (void)state;
+    for (int keeps = 0; keeps < 2; keeps++) {
+        struct baryon_model *model = new_model();
+        const int64_t shape[3] = {-1, keeps ? 6 : 7, keeps ? 7 : 6}, count = 3;
+        takes(model, "x", BY_ELEM_FLOAT, "N,2,3,4");
+        takes(model, "s", BY_ELEM_FLOAT, "N,2,3,3");
+        put_node(model->graph, "stride", "Mul", "x,x", "boxes");
+        put_node(model->graph, "sure", "Sigmoid", "s", "scores");
+        put_weight(model, "shape", BY_ELEM_INT64, &count, 1, shape, sizeof shape);
+        struct baryon_node *node = put_node(model->graph, "join", "Concat", "boxes,scores", "j");
+        set_axis(model, node, 3);
+        put_node(model->graph, "same", "Reshape", "j,shape", "y");
+        gives(model, "y", BY_ELEM_FLOAT, NULL);
+        const struct by_joined parts = parts_of(model);
+        assert_int_equal(parts.count, keeps ? 2 : 1);
+        if (keeps)
+            assert_int_equal(parts.axis, 2);
+        by_model_free(model);
+    }
+}
+
 static void a_part_is_cut_out(void **state)
 {
     (void)state;
@@ -171,6 +195,7 @@ int main(void)
         cmocka_unit_test(parts_are_found_through_a_transpose),
         cmocka_unit_test(parts_of_scales_are_those_of_each),
         cmocka_unit_test(a_reshape_keeps_the_axis_where_as_much_stands_before_it),
+        cmocka_unit_test(a_reshape_keeps_the_axis_where_as_much_stands_after_it),
         cmocka_unit_test(a_part_is_cut_out),
         cmocka_unit_test(other_sizes_are_a_whole),
     };
