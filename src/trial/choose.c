@@ -261,6 +261,13 @@ static int list_joins(struct by_quantization *q, struct baryon_error *err)
         return -1;
     recipe->float_joins.at = q->joins;
     recipe->float_joins.on = recipe->joins == BY_JOINS_FLOAT && recipe->float_joins.count;
+    if (recipe->joins == BY_JOINS_AUTO && recipe->float_joins.count && !by_trial_has_samples(q))
+        by_log(
+            q->options->log, BY_LOG_NOTICE,
+            "inputs of Concat lose nearly all in the scale that they share (%zu node%s with what "
+            "follows), and there are no samples to judge that; --joins float keeps these nodes "
+            "float",
+            recipe->float_joins.count, recipe->float_joins.count == 1 ? "" : "s");
     return 0;
 }
 
