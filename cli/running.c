@@ -30,7 +30,8 @@ struct by_progress_style by_running_style(const struct by_cli *cli)
 int by_running_check(const struct by_loaded *loaded, const struct by_running_settings *settings,
                      struct baryon_error *err)
 {
-    const struct by_check_options rules = {.custom_ops = settings->engine.ops_library.count > 0};
+    const struct by_check_options rules = {.custom_ops = settings->engine.ops_library.count > 0,
+                                           .any_order = true};
     return by_model_check(loaded->model, &rules, NULL, NULL, err);
 }
 

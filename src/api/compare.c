@@ -81,7 +81,8 @@ static int take_compare_settings(struct job *job, const struct baryon_setting *s
 static int prepare_compared_model(const struct job *job, struct baryon_model *model,
                                   struct baryon_error *err)
 {
-    const struct by_check_options rules = {.custom_ops = job->running.engine.ops_library.count > 0};
+    const struct by_check_options rules = {.custom_ops = job->running.engine.ops_library.count > 0,
+                                           .any_order = true};
     if (by_model_settle(model, err) < 0 || by_model_link(model, err) < 0 ||
         by_model_infer(model, NULL, err) < 0)
         return -1;

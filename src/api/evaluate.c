@@ -110,7 +110,8 @@ static int take_models(struct job *job, const struct baryon_setting *settings, s
 static int prepare_evaluated_model(const struct job *job, struct baryon_model *model,
                                    struct baryon_error *err)
 {
-    const struct by_check_options rules = {.custom_ops = job->running.engine.ops_library.count > 0};
+    const struct by_check_options rules = {.custom_ops = job->running.engine.ops_library.count > 0,
+                                           .any_order = true};
     if (by_model_settle(model, err) < 0)
         return -1;
     return by_model_judge_run(model, model->path, by_model_check(model, &rules, NULL, NULL, err),

@@ -87,9 +87,10 @@ static bool is_quantized(const struct baryon_graph *graph)
 int by_calibrate_prepare(struct baryon_model *model, bool custom_operators,
                          const struct by_calibrate_options *options, struct baryon_error *err)
 {
-    const struct by_check_options rules = {.custom_ops = custom_operators};
+    /* ONNX Runtime runs nodes in any order, so converters leave them so. */
+    const struct by_check_options rules = {.custom_ops = custom_operators, .any_order = true};
     if (by_model_check(model, &rules, NULL, NULL, err) < 0 || by_model_link(model, err) < 0 ||
-        by_model_infer(model, NULL, err) < 0 ||
+        by_model_sort(model, err) < 0 || by_model_infer(model, NULL, err) < 0 ||
         (has_unknown(model->graph) &&
          by_model_trace(model, NULL, 0, &options->session, NULL, err) < 0))
         return -1;

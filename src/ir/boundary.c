@@ -338,11 +338,16 @@ static bool is_wrong_shape(const struct by_shape *found, const struct by_shape_m
     return false;
 }
 
+static bool is_wrong_type(const struct baryon_value *value, const struct by_tensor_type *declared)
+{
+    return (value->elem && declared->elem_type && value->elem != declared->elem_type) ||
+           is_wrong_shape(value->shape, declared->shape);
+}
+
 static bool is_wrong_info(const struct baryon_value *value, const struct by_value_info *info)
 {
     const struct by_type *type = info ? info->type : NULL;
-    return value->info != info ||
-           (type && type->tensor && is_wrong_shape(value->shape, type->tensor->shape));
+    return value->info != info || (type && type->tensor && is_wrong_type(value, type->tensor));
 }
 
 /* The second ones of a value: without the first they would be taken for it. */

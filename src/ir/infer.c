@@ -109,7 +109,13 @@ static int merge_tensor(struct by_infer *infer, struct baryon_value *value,
                         const struct by_tensor_type *declared, struct baryon_error *err)
 {
     char name[BY_QUOTE_MAX];
-    if (value->elem && declared->elem_type && value->elem != declared->elem_type)
+    const bool differs = value->elem && declared->elem_type && value->elem != declared->elem_type;
+    /* Converters to float16 declare constants that they leave alone; ONNX Runtime takes these. */
+    if (differs && value->initializer && !value->is_input) {
+        infer->result.conflicts++;
+        return 0;
+    }
+    if (differs)
         return by_fail(err, BARYON_ERR_INPUT, "value %s is declared %s (%lld) but is %s",
                        by_quote(name, value->name), by_elem_name(declared->elem_type),
                        (long long)declared->elem_type, by_elem_name(value->elem));

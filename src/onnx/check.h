@@ -20,6 +20,7 @@ typedef bool by_finding_fn(void *context, const struct by_finding *finding);
 
 struct by_check_options {
     bool custom_ops; /* operators of unknown domains are fine: a library is loaded */
+    bool any_order;  /* nodes are fine in any order: ONNX Runtime sorts them, or the caller does */
 };
 
 /*

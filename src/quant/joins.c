@@ -141,7 +141,7 @@ static void follow_join(struct joining *joining, const struct baryon_node *conca
         }
 }
 
-/* Whether somebody in it reads what the node gives, or nobody does at all. */
+/* Whether a node in it reads what the node gives, or none that takes integers does. */
 static bool leads_on(const struct joining *joining, const struct baryon_node *node)
 {
     bool read = false;
@@ -149,7 +149,7 @@ static bool leads_on(const struct joining *joining, const struct baryon_node *no
         const struct baryon_value *out = by_node_out(node, k);
         for (size_t i = 0; out && i < out->use_count; i++) {
             const struct baryon_node *user = out->uses[i].node;
-            read = read || user;
+            read = read || (user && takes_integers(joining, user));
             if (user && user->graph == joining->graph && joining->in[user->index])
                 return true;
         }
