@@ -72,7 +72,7 @@ static void abort_all(const struct by_ranks *ranks, const char *text)
 {
     fprintf(stderr, "baryon: %s\n", text);
     fflush(stderr);
-    by_writer_remove_all();
+    by_writer_end();
     ranks->mpi->abort(baryon_code_exit(BARYON_ERR_IO));
     _exit(baryon_code_exit(BARYON_ERR_IO));
 }

@@ -25,7 +25,7 @@ static void on_stop(int number)
 {
     static const char text[] = "baryon: stopping; a second signal stops at once\n";
     if (!patient || stop_signal) {
-        by_writer_remove_all();
+        by_writer_end();
         _exit(128 + number);
     }
     stop_signal = number;
@@ -40,7 +40,7 @@ static void on_bus_error(int number)
                                "other program writes to it\n";
     (void)number;
     say(text, sizeof text - 1);
-    by_writer_remove_all();
+    by_writer_end();
     _exit(baryon_code_exit(BARYON_ERR_CHANGED));
 }
 
@@ -97,7 +97,7 @@ int by_term_stopping(void)
 
 void by_term_broken_pipe(void)
 {
-    by_writer_remove_all();
+    by_writer_end();
     handle(SIGPIPE, SIG_DFL);
     raise(SIGPIPE);
     _exit(128 + SIGPIPE);

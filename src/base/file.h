@@ -159,6 +159,9 @@ void by_recover_file(const char *path);
 /* Frees the writer; NULL is fine. */
 void by_writer_abort(struct by_writer *writer);
 void by_writer_remove_all(void);
+/* The same, after which no file is opened any more: the process is about to end, while other
+ * threads run on. */
+void by_writer_end(void);
 /* Whether `path` can be written, found out before the work that would be lost otherwise: its name
  * and folder are possible, and the disk is not full. */
 int by_writer_probe(const char *path, unsigned flags, struct baryon_error *err);

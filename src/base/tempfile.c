@@ -31,22 +31,35 @@ static struct {
 
 #define SLOT_COUNT ((int)(sizeof slots / sizeof *slots))
 
-static int list_add(const struct by_temp *temp)
+static atomic_bool ending; /* all files are being removed, and the process ends */
+
+/* Before the file is created: a handler in another thread waits until it is listed. */
+static int list_claim(void)
 {
     for (int i = 0; i < SLOT_COUNT; i++) {
         int expected = SLOT_FREE;
         if (!atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_CLAIMED))
             continue;
         slots[i].owner = getpid();
-        slots[i].folder = temp->folder;
-        memcpy(slots[i].name, temp->name, sizeof slots[i].name);
-        atomic_store(&slots[i].state, SLOT_LIVE);
         return i;
     }
     return -1;
 }
 
-/* Before the file is renamed or removed: from then on its name may be somebody else's. */
+static void list_add(const struct by_temp *temp)
+{
+    slots[temp->slot].folder = temp->folder;
+    memcpy(slots[temp->slot].name, temp->name, sizeof slots[temp->slot].name);
+    atomic_store(&slots[temp->slot].state, SLOT_LIVE);
+}
+
+/* While the file is renamed or removed: its name may be somebody else's at any time. */
+static void list_hold(const struct by_temp *temp)
+{
+    if (temp->slot >= 0)
+        atomic_store(&slots[temp->slot].state, SLOT_CLAIMED);
+}
+
 static void list_remove(struct by_temp *temp)
 {
     if (temp->slot >= 0)
@@ -54,14 +67,34 @@ static void list_remove(struct by_temp *temp)
     temp->slot = -1;
 }
 
+#define WAITS                                                                                      \
+    1000 /* of a millisecond, for all slots together: threads may be gone after a fork             \
+          */
+
+static void wait_for_claimed(int slot, int *waits)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    while (atomic_load(&slots[slot].state) == SLOT_CLAIMED && (*waits)++ < WAITS)
+        nanosleep(&moment, NULL);
+}
+
 void by_writer_remove_all(void)
 {
     int saved = errno;
+    int waits = 0;
     pid_t self = getpid();
-    for (int i = 0; i < SLOT_COUNT; i++)
+    for (int i = 0; i < SLOT_COUNT; i++) {
+        wait_for_claimed(i, &waits);
         if (atomic_load(&slots[i].state) == SLOT_LIVE && slots[i].owner == self)
             unlinkat(slots[i].folder, slots[i].name, 0);
+    }
     errno = saved;
+}
+
+void by_writer_end(void)
+{
+    atomic_store(&ending, true);
+    by_writer_remove_all();
 }
 
 void by_temp_name(char name[BY_TEMP_NAME_MAX], const char *base, int number)
@@ -132,6 +165,11 @@ void by_temp_release_signals(const sigset_t *before)
 static int create_listed(struct by_temp *temp, int folder, const char *base,
                          struct baryon_error *err)
 {
+    temp->slot = list_claim();
+    if (temp->slot < 0)
+        return by_fail(err, BARYON_ERR_INTERNAL, "%d outputs are open, the limit", SLOT_COUNT);
+    if (atomic_load(&ending))
+        return by_fail(err, BARYON_ERR_CANCELLED, "is not written, since the program ends");
     for (int number = 0; number < BY_TEMP_NAMES && temp->fd < 0; number++) {
         by_temp_name(temp->name, base, number);
         temp->fd = create_locked(folder, temp->name);
@@ -141,15 +179,12 @@ static int create_listed(struct by_temp *temp, int folder, const char *base,
     if (temp->fd < 0)
         return by_fail(err, BARYON_ERR_IO, "is already being written by %d other processes",
                        BY_TEMP_NAMES);
-    temp->slot = list_add(temp);
-    if (temp->slot < 0) {
-        by_temp_close(temp);
-        return by_fail(err, BARYON_ERR_INTERNAL, "%d outputs are open, the limit", SLOT_COUNT);
-    }
+    list_add(temp);
     return 0;
 }
 
-/* A signal between creating and listing would leave the file over: it waits. */
+/* A signal between creating and listing would leave the file over: in this thread it is held, in
+ * others its handler waits. */
 int by_temp_open(struct by_temp *temp, int folder, const char *base, struct baryon_error *err)
 {
     sigset_t before;
@@ -161,6 +196,8 @@ int by_temp_open(struct by_temp *temp, int folder, const char *base, struct bary
     }
     by_temp_hold_signals(&before);
     int status = create_listed(temp, folder, base, err);
+    if (status < 0)
+        list_remove(temp);
     by_temp_release_signals(&before);
     return status;
 }
@@ -177,9 +214,8 @@ int by_temp_move(int folder, const char *from, const char *to)
     return 0;
 }
 
-static int rename_listed(struct by_temp *temp, const char *base, bool exclusive)
+static int rename_held(struct by_temp *temp, const char *base, bool exclusive)
 {
-    list_remove(temp);
     if (!by_temp_is_named(temp->folder, temp->name, temp->fd)) {
         errno = ENOENT; /* removed by a signal handler: the name may be another's by now */
         return -1;
@@ -194,20 +230,31 @@ int by_temp_rename(struct by_temp *temp, const char *base, bool exclusive)
     if (by_fault(BY_FAULT_IO))
         return -1;
     by_temp_hold_signals(&before);
-    int status = rename_listed(temp, base, exclusive);
+    list_hold(temp);
+    int status = rename_held(temp, base, exclusive);
+    list_remove(temp);
     by_temp_release_signals(&before);
     if (status == 0)
         temp->name[0] = '\0';
     return status;
 }
 
-void by_temp_close(struct by_temp *temp)
+static void close_held(struct by_temp *temp)
 {
-    list_remove(temp);
     if (temp->fd < 0)
         return;
     if (temp->name[0] && by_temp_is_named(temp->folder, temp->name, temp->fd))
         unlinkat(temp->folder, temp->name, 0);
     close(temp->fd);
     temp->fd = -1;
+}
+
+void by_temp_close(struct by_temp *temp)
+{
+    sigset_t before;
+    by_temp_hold_signals(&before);
+    list_hold(temp);
+    close_held(temp);
+    list_remove(temp);
+    by_temp_release_signals(&before);
 }

@@ -368,6 +368,27 @@ static void what_a_killed_process_left_is_removed(void **state)
     assert_file("a", "again");
 }
 
+/* Other threads run on until the process is gone. */
+static void nothing_is_written_at_the_end(void **state)
+{
+    (void)state;
+    int status;
+    put_file("a", "old");
+    pid_t child = fork();
+    if (child == 0) {
+        struct by_writer *first, *second;
+        const bool opened = by_writer_open(&first, "a", 0, &err) == 0;
+        by_writer_end();
+        const bool refused =
+            by_writer_open(&second, "b", 0, &err) < 0 && err.code == BARYON_ERR_CANCELLED;
+        _exit(opened && refused && by_writer_commit(first, &err) < 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(count_files("."), 1);
+    assert_file("a", "old");
+}
+
 static void a_signal_handler_can_remove_all(void **state)
 {
     (void)state;
@@ -475,6 +496,7 @@ int main(void)
         IN_SCRATCH(existing_files_can_be_protected),
         IN_SCRATCH(a_full_disk_is_told_with_the_bytes_needed),
         IN_SCRATCH(what_a_killed_process_left_is_removed),
+        IN_SCRATCH(nothing_is_written_at_the_end),
         IN_SCRATCH(a_signal_handler_can_remove_all),
         IN_SCRATCH(one_target_may_have_several_writers),
         IN_SCRATCH(pairs_replace_each_other),
