@@ -83,6 +83,7 @@ FAMILIES = {
     "hubert": ("HubertModel", SOUND, wave),
     "wavlm": ("WavLMModel", SOUND, wave),
 }  # fmt: skip
+TORCHSCRIPT = {"beit", "swin", "t5_encoder"}  # torch.export does not take them
 RESULTS = "logits", "reconstruction", "last_hidden_state"
 
 
@@ -184,7 +185,8 @@ def main():
     logging.disable(logging.WARNING)
     print("| network | " + " | ".join(preset.split()[0] for preset in options.presets) + " |")
     print("|---|" + "---|" * len(options.presets))
-    for name, kind in [(name, "d") for name in FAMILIES] + [(name, kind) for name in NETS for kind in "ds"]:
+    families = [(name, "s" if name in TORCHSCRIPT else "d") for name in FAMILIES]
+    for name, kind in families + [(name, kind) for name in NETS for kind in "ds"]:
         if options.only and name not in options.only:
             continue
         try:
