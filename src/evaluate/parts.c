@@ -13,16 +13,28 @@ static int add_parts(struct by_measured_outputs *measured, const struct by_joine
     return 0;
 }
 
+/* A model that ONNX Runtime runs although its types contradict each other has no parts. */
+static int infer(struct baryon_model *model, bool *inferred, struct baryon_error *err)
+{
+    struct baryon_error refusal = {0};
+    *inferred = by_model_infer(model, NULL, &refusal) == 0;
+    if (*inferred || refusal.code != BARYON_ERR_NOMEM)
+        return 0;
+    if (err)
+        *err = refusal;
+    return -1;
+}
+
 int by_measured_outputs_find(struct by_measured_outputs *measured, struct baryon_model *model,
                              const char *const *outputs, size_t count, struct by_arena *arena,
                              struct baryon_error *err)
 {
-    const bool inferred = by_model_infer(model, NULL, NULL) == 0;
+    bool inferred;
     *measured = (struct by_measured_outputs){
         .names =
             by_arena_alloc(arena, (BY_JOINED_MOST + 1) * count + 1, sizeof *measured->names, err),
         .joined = by_arena_alloc(arena, count + 1, sizeof *measured->joined, err)};
-    if (!measured->names || !measured->joined)
+    if (!measured->names || !measured->joined || infer(model, &inferred, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
         const struct baryon_value *value = by_graph_value(model->graph, outputs[i]);

@@ -2,32 +2,42 @@
 #include "quant/refine_around.h"
 #include "quant/refine_rules.h"
 
-/* The least position of the node's rows, or false when one has none. Zeros follow what is not; the
- * peer has no exception for them. */
-static bool least_position(const struct by_refining *at, size_t inputs, int *least)
+/* Zeros follow what is not; the peer has no exception for them. */
+static int is_zero(const struct by_refining *at, size_t row, bool *zero, struct baryon_error *err)
 {
-    const size_t out = by_row_out(at);
-    if (!by_row_position(at->plan, out, least))
-        return false;
-    for (size_t i = 0; i < inputs; i++) {
+    *zero = false;
+    return at->plan->recipe->compat ? 0 : by_row_is_zero(at->plan, row, zero, err);
+}
+
+/* The least position of the node's rows; *all: each has one. */
+static int least_position(const struct by_refining *at, size_t inputs, int *least, bool *all,
+                          struct baryon_error *err)
+{
+    *all = by_row_position(at->plan, by_row_out(at), least);
+    for (size_t i = 0; *all && i < inputs; i++) {
         int position;
+        bool zero;
         const size_t row = by_row_in(at, i);
         if (row == BY_NO_ROW)
             continue;
-        if (!by_row_position(at->plan, row, &position))
-            return false;
-        if (at->plan->recipe->compat || !by_row_is_zero(at->plan, row))
-            *least = position < *least ? position : *least;
+        if (is_zero(at, row, &zero, err) < 0)
+            return -1;
+        *all = by_row_position(at->plan, row, &position);
+        if (*all && !zero && position < *least)
+            *least = position;
     }
-    return true;
+    return 0;
 }
 
 static int align(struct by_refining *at, size_t inputs, struct baryon_error *err)
 {
     int least, position;
-    if (by_row_in(at, 0) == BY_NO_ROW || !least_position(at, inputs, &least))
+    bool all;
+    if (by_row_in(at, 0) == BY_NO_ROW)
         return 0;
-    for (size_t i = 0; i <= inputs; i++) {
+    if (least_position(at, inputs, &least, &all, err) < 0)
+        return -1;
+    for (size_t i = 0; all && i <= inputs; i++) {
         const size_t row = i < inputs ? by_row_in(at, i) : by_row_out(at);
         if (!by_row_position(at->plan, row, &position) || position == least)
             continue;
