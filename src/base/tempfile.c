@@ -67,9 +67,8 @@ static void list_remove(struct by_temp *temp)
     temp->slot = -1;
 }
 
-#define WAITS                                                                                      \
-    1000 /* of a millisecond, for all slots together: threads may be gone after a fork             \
-          */
+/* In all, of a millisecond: after a fork the threads of some slots are gone. */
+#define WAITS 1000
 
 static void wait_for_claimed(int slot, int *waits)
 {

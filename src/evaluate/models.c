@@ -52,29 +52,20 @@ static int choose_outputs(struct job *job, struct baryon_error *err)
     return 0;
 }
 
-/* Quark's tool knows no parts. */
-static int list_measured(struct job *job, struct baryon_model *baseline, struct baryon_error *err)
-{
-    if (job->options->settings->compat) {
-        job->measured = (struct by_measured_outputs){job->name_count, job->names, NULL};
-        return 0;
-    }
-    return by_measured_outputs_find(&job->measured, baseline, job->names, job->name_count,
-                                    &job->arena, err);
-}
-
 static int open_evaluation_job(struct job *job, struct baryon_model *baseline,
                                struct baryon_model *result, struct baryon_error *err)
 {
     const struct by_evaluate_options *options = job->options;
     const char *labels = options->settings->labels;
+    struct baryon_model *parted = options->settings->compat ? NULL : baseline; /* Quark has none */
     if (labels && by_labels_read(&job->arena, labels, &job->labels, err) < 0)
         return -1;
     if (open_session(&job->baseline, baseline, options, err) < 0 ||
         open_session(&job->result, result, options, err) < 0 || choose_outputs(job, err) < 0 ||
         by_fitted_open(&job->fitted, job->baseline, job->result, &job->arena, options->run.log,
                        err) < 0 ||
-        list_measured(job, baseline, err) < 0 ||
+        by_measured_outputs_find(&job->measured, parted, job->names, job->name_count, &job->arena,
+                                 err) < 0 ||
         by_evaluation_open(&job->evaluation, options->settings, job->measured.names,
                            job->measured.count, err) < 0 ||
         by_input_open_for(&job->input, job->baseline, options->run.samples, options->data,
@@ -143,27 +134,6 @@ static int say_where(const struct job *job, size_t output, const struct by_array
     return by_err_in(err, "output %s", by_quote(quoted, job->names[output]));
 }
 
-/* place: of the first part, among what is measured. */
-static int compare_parts(struct job *job, const struct by_joined *joined, size_t place,
-                         const char *sample, const struct by_array *baseline,
-                         const struct by_array *result, struct baryon_error *err)
-{
-    const struct by_joined parts = by_joined_of(joined, baseline);
-    struct by_arena arena;
-    int status = 0;
-    by_arena_init(&arena, 0);
-    for (size_t i = 0; parts.count > 1 && i < parts.count && status == 0; i++) {
-        struct by_array want, got;
-        status =
-            by_joined_take(&parts, i, baseline, &arena, &want, err) < 0 ||
-                    by_joined_take(&parts, i, result, &arena, &got, err) < 0
-                ? -1
-                : by_evaluation_add(job->evaluation, place + i, sample, &want, &got, NULL, err);
-    }
-    by_arena_release(&arena);
-    return status;
-}
-
 static int compare_model_outputs(struct job *job, const char *sample,
                                  const struct by_array *baseline, const struct by_array *result,
                                  struct baryon_error *err)
@@ -175,15 +145,15 @@ static int compare_model_outputs(struct job *job, const char *sample,
         return -1;
     for (size_t i = 0; i < job->name_count; i++) {
         const bool fits = labels && rows_of(&baseline[i]) == job->rows - before;
-        const struct by_joined *joined = job->measured.joined ? &job->measured.joined[i] : NULL;
+        const struct by_joined *joined = &job->measured.joined[i];
+        const struct by_joined parts = by_joined_of(joined, &baseline[i]);
         if (by_evaluation_add(job->evaluation, place++, sample, &baseline[i], &result[i],
                               fits ? labels : NULL, err) < 0)
             return say_where(job, i, &baseline[i], &result[i], err);
-        if (!joined || joined->count < 2)
-            continue;
-        if (compare_parts(job, joined, place, sample, &baseline[i], &result[i], err) < 0)
+        if (by_evaluation_add_parts(job->evaluation, &parts, place, sample, &baseline[i],
+                                    &result[i], err) < 0)
             return -1;
-        place += joined->count;
+        place += joined->count > 1 ? joined->count : 0;
     }
     job->evaluation->samples++;
     return 0;

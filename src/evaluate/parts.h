@@ -5,6 +5,7 @@
 #ifndef BY_EVALUATE_PARTS_H
 #define BY_EVALUATE_PARTS_H
 
+#include "evaluate/evaluate.h"
 #include "trial/joined.h"
 
 struct by_measured_outputs {
@@ -13,10 +14,14 @@ struct by_measured_outputs {
     struct by_joined *joined; /* one an output */
 };
 
-/* Of the model's outputs of those names. The model is inferred; where that fails there are no
- * parts. */
+/* Of the model's outputs of those names. The model is inferred; where that fails, and where it is
+ * NULL, there are no parts. */
 int by_measured_outputs_find(struct by_measured_outputs *measured, struct baryon_model *model,
                              const char *const *outputs, size_t count, struct by_arena *arena,
                              struct baryon_error *err);
+/* Adds each part of a pair of one shape, the first at `place`; nothing where it is a whole. */
+int by_evaluation_add_parts(struct by_evaluation *evaluation, const struct by_joined *parts,
+                            size_t place, const char *sample, const struct by_array *baseline,
+                            const struct by_array *result, struct baryon_error *err);
 
 #endif

@@ -74,8 +74,7 @@ static bool has_few_steps(const struct joining *joining, size_t joined,
     return most > 0 && 20 * log10(2 * most / step) < POOR;
 }
 
-/* Values that are only moved have no statistics, and no range, but those of where they come from.
- */
+/* Values that are only moved have the statistics and the range of where they come from. */
 static const struct baryon_value *known_source(const struct joining *joining,
                                                const struct baryon_value *value)
 {

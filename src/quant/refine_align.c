@@ -1,12 +1,23 @@
 /* Operators that move values without computing: what goes in and out has one scale. */
+#include "pass/edit.h"
 #include "quant/refine_around.h"
 #include "quant/refine_rules.h"
 
-/* Zeros follow what is not; the peer has no exception for them. */
-static int is_zero(const struct by_refining *at, size_t row, bool *zero, struct baryon_error *err)
+/* A cache that is empty at first, or a constant of zeros, follows the others; not for the peer. */
+static int follows(const struct by_refining *at, size_t row, bool *zero, struct baryon_error *err)
 {
+    const struct by_quant_row *owner = &at->plan->rows.at[by_quant_owner(at->plan, row)];
+    double element = 1;
+    bool is_one;
     *zero = false;
-    return at->plan->recipe->compat ? 0 : by_row_is_zero(at->plan, row, zero, err);
+    if (at->plan->recipe->compat)
+        return 0;
+    *zero = owner->is_zero;
+    if (owner->role == BY_ROLE_ACTIVATION)
+        return 0;
+    const int status = by_pass_uniform(owner->value, &is_one, &element, err);
+    *zero = is_one && element == 0;
+    return status;
 }
 
 /* The least position of the node's rows; *all: each has one. */
@@ -20,7 +31,7 @@ static int least_position(const struct by_refining *at, size_t inputs, int *leas
         const size_t row = by_row_in(at, i);
         if (row == BY_NO_ROW)
             continue;
-        if (is_zero(at, row, &zero, err) < 0)
+        if (follows(at, row, &zero, err) < 0)
             return -1;
         *all = by_row_position(at->plan, row, &position);
         if (*all && !zero && position < *least)

@@ -2,7 +2,6 @@
 #include "quant/refine_around.h"
 
 #include "base/format.h"
-#include "pass/edit.h"
 #include "quant/bias.h"
 
 #include <math.h>
@@ -45,20 +44,6 @@ bool by_row_position(const struct by_quant_plan *plan, size_t row, int *position
         return false;
     *position = 1 - exponent;
     return true;
-}
-
-int by_row_is_zero(const struct by_quant_plan *plan, size_t row, bool *is_zero,
-                   struct baryon_error *err)
-{
-    const struct by_quant_row *owner = &plan->rows.at[by_quant_owner(plan, row)];
-    double element = 1;
-    bool is_one;
-    *is_zero = owner->is_zero;
-    if (owner->role == BY_ROLE_ACTIVATION)
-        return 0;
-    const int status = by_pass_uniform(owner->value, &is_one, &element, err);
-    *is_zero = is_one && element == 0;
-    return status;
 }
 
 static const char *node_text(const struct by_refining *at, char *buf, size_t size)

@@ -21,9 +21,6 @@ size_t by_row_out(const struct by_refining *at);
 struct baryon_node *by_next_node(const struct baryon_node *node);
 /* True when the row has one scale, a power of two; *position is set. */
 bool by_row_position(const struct by_quant_plan *plan, size_t row, int *position);
-/* *is_zero: the row has nothing but zeros, as a cache that is empty at first. */
-int by_row_is_zero(const struct by_quant_plan *plan, size_t row, bool *is_zero,
-                   struct baryon_error *err);
 /* Moves a row to a position, with the reason; rows that share its parameters go along. */
 int by_row_move(struct by_refining *at, size_t row, int position, struct baryon_error *err,
                 const char *why, ...) __attribute__((format(printf, 5, 6)));

@@ -2,6 +2,7 @@
 #include "search/samples_internal.h"
 
 #include "base/format.h"
+#include "evaluate/parts.h"
 #include "onnx/load.h"
 #include "trial/more_outputs.h"
 
@@ -86,7 +87,7 @@ struct outputs {
 
 /* Parts have no labels; where an output does not have the parts, it is no part of it. */
 static int compare_parts(struct measuring *measuring, size_t output, size_t place,
-                         const char *sample, const struct outputs *outputs, struct by_arena *arena,
+                         const char *sample, const struct outputs *outputs,
                          struct baryon_error *err)
 {
     const struct by_joined *joined = &measuring->samples->outputs.joined[output];
@@ -94,14 +95,8 @@ static int compare_parts(struct measuring *measuring, size_t output, size_t plac
     if (parts.count == 1 || by_joined_of(joined, outputs->got).count == 1)
         return by_evaluation_add(measuring->evaluation, place, sample, outputs->want, outputs->got,
                                  outputs->labels, err);
-    for (size_t i = 0; i < parts.count; i++) {
-        struct by_array want, got;
-        if (by_joined_take(&parts, i, outputs->want, arena, &want, err) < 0 ||
-            by_joined_take(&parts, i, outputs->got, arena, &got, err) < 0 ||
-            by_evaluation_add(measuring->evaluation, place + i, sample, &want, &got, NULL, err) < 0)
-            return -1;
-    }
-    return 0;
+    return by_evaluation_add_parts(measuring->evaluation, &parts, place, sample, outputs->want,
+                                   outputs->got, err);
 }
 
 static int compare_sample(struct measuring *measuring, size_t place, size_t sample,
@@ -112,19 +107,16 @@ static int compare_sample(struct measuring *measuring, size_t place, size_t samp
     const struct by_auto_kept *kept = &measuring->kept[place];
     const struct by_array *got = by_run_outputs(measuring->runs[place], &count);
     struct by_unpark_room room = {0};
-    struct by_arena arena;
     int status = 0;
-    by_arena_init(&arena, 0);
     for (size_t i = 0; status == 0 && i < samples->outputs.count; i++) {
         struct by_array want;
         status = by_unpark(samples->depot, &kept->outputs[i], &room, &want, err);
         const struct outputs outputs = {&want, &got[i], labels_of(samples, sample, i)};
         if (status == 0)
-            status = compare_parts(measuring, i, part, kept->name, &outputs, &arena, err);
+            status = compare_parts(measuring, i, part, kept->name, &outputs, err);
         part += samples->outputs.joined[i].count;
     }
     by_unpark_room_release(&room);
-    by_arena_release(&arena);
     return status;
 }
 
