@@ -10,6 +10,9 @@
 #include "cli/term.h"
 #include "cli/versions.h"
 
+#include "base/mem.h"
+#include "base/par.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +187,7 @@ int main(int argc, char **argv)
     struct baryon_error err;
     by_err_clear(&err);
     keep_blas_quiet();
+    by_keep_memory(by_cpu_count());
     by_term_start();
     if (argc < 2) {
         by_fail(&err, BARYON_ERR_USAGE, "no command given");

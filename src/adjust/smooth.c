@@ -10,12 +10,25 @@
 
 /* --- Writing into constants --- */
 
-static double factor_of(const struct by_smooth_edit *edit, size_t element, const double *factors)
+/* Of the values of a block, `inner` of them; it is one of `count`. */
+static double factor_of(const struct by_smooth_edit *edit, size_t block, const double *factors)
 {
-    const int32_t number = edit->map[element / edit->inner % edit->count];
+    const int32_t number = edit->map[block];
     if (number == BY_SMOOTH_NONE)
         return 1;
     return edit->multiplies ? factors[number] : 1 / factors[number];
+}
+
+static void scale(const struct by_smooth_edit *edit, const double *factors, float *values,
+                  size_t count)
+{
+    for (size_t i = 0, block = 0; i < count; i += edit->inner, block++) {
+        const size_t end = edit->inner < count - i ? i + edit->inner : count;
+        block = block == edit->count ? 0 : block;
+        const double factor = factor_of(edit, block, factors);
+        for (size_t k = i; k < end; k++)
+            values[k] = (float)(values[k] * factor);
+    }
 }
 
 static int write_scaled(struct by_smooth *smooth, const struct by_smooth_edit *edit,
@@ -25,8 +38,7 @@ static int write_scaled(struct by_smooth *smooth, const struct by_smooth_edit *e
     float *values = by_floats_copy(edit->value->initializer, &count, err);
     if (!values)
         return -1;
-    for (size_t i = 0; i < count; i++)
-        values[i] = (float)(values[i] * factor_of(edit, i, factors));
+    scale(edit, factors, values, count);
     const int status =
         by_floats_write(smooth->plan->model, edit->value->initializer, values, count, err);
     by_free(values);

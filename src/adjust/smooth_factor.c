@@ -16,33 +16,30 @@
 #define FARTHEST 1e4
 /* A group whose noise falls by less is left alone. */
 #define LEAST 0.1 /* dB */
+#define LANES 16
 
-static float weight_at(const struct by_smooth_layer *layer, const float *weights, size_t in,
-                       size_t rest)
+/* Of an input channel, in the order of its elements. */
+static void add_weights(struct by_smooth_view *view, size_t in, const float *weights, size_t count)
 {
-    if (layer->ins_first)
-        return weights[in * layer->inner + rest];
-    return weights[rest / layer->inner * layer->ins * layer->inner + in * layer->inner +
-                   rest % layer->inner];
-}
-
-/* Elements of a layer that belong to one input channel. */
-static size_t elements_of(const struct by_smooth_layer *layer)
-{
-    return layer->ins_first ? layer->outs : layer->outs * layer->inner;
+    double reach = view->reach[in], power = view->power[in];
+    for (size_t i = 0; i < count; i++) {
+        const double weight = (double)weights[i];
+        reach = fabs(weight) > reach ? fabs(weight) : reach;
+        power += weight * weight;
+    }
+    view->reach[in] = reach;
+    view->power[in] = power;
 }
 
 static void read_weights(struct by_smooth_view *view)
 {
     for (size_t l = 0; l < view->group->layers.count; l++) {
         const struct by_smooth_layer *layer = &view->group->layers.at[l];
-        const size_t rest = elements_of(layer);
-        for (size_t in = 0; in < view->channels; in++)
-            for (size_t k = 0; k < rest; k++) {
-                const double weight = weight_at(layer, view->weights[l].values, in, k);
-                view->reach[in] = fmax(view->reach[in], fabs(weight));
-                view->power[in] += weight * weight;
-            }
+        const float *weights = view->weights[l].values;
+        const size_t inner = layer->inner, outs = layer->ins_first ? 1 : layer->outs;
+        for (size_t out = 0; out < outs; out++)
+            for (size_t in = 0; in < view->channels; in++)
+                add_weights(view, in, weights + (out * layer->ins + in) * inner, inner);
     }
 }
 
@@ -140,12 +137,42 @@ static double noise_of_activations(const struct by_smooth_view *view, const doub
     return noise;
 }
 
+/* So many at once, which compilers turn into vectors. */
+static void raise_lanes(float *restrict tops, const float *restrict weights,
+                        const float *restrict factors)
+{
+    for (size_t i = 0; i < LANES; i++) {
+        const float weight = fabsf(weights[i]) * factors[i];
+        tops[i] = weight > tops[i] ? weight : tops[i];
+    }
+}
+
 static void raise_tops(float *tops, const float *weights, size_t count, float factor)
 {
-    for (size_t i = 0; i < count; i++) {
+    float factors[LANES];
+    size_t i = 0;
+    for (size_t k = 0; k < LANES; k++)
+        factors[k] = factor;
+    for (; i + LANES <= count; i += LANES)
+        raise_lanes(tops + i, weights + i, factors);
+    for (; i < count; i++) {
         const float weight = fabsf(weights[i]) * factor;
         tops[i] = weight > tops[i] ? weight : tops[i];
     }
+}
+
+/* Of a row of one element for each input channel. */
+static float top_of_row(const float *weights, const float *factors, size_t count)
+{
+    float tops[LANES] = {0}, top = 0;
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        raise_lanes(tops, weights + i, factors + i);
+    for (; i < count; i++)
+        raise_tops(&top, weights + i, 1, factors[i]);
+    for (size_t k = 0; k < LANES; k++)
+        top = tops[k] > top ? tops[k] : top;
+    return top;
 }
 
 static float top_of(const float *weights, size_t count)
@@ -156,6 +183,18 @@ static float top_of(const float *weights, size_t count)
     return top;
 }
 
+static float top_of_kernels(const struct by_smooth_layer *layer, const float *weights, size_t out,
+                            const float *factors)
+{
+    float most = 0;
+    for (size_t in = 0; in < layer->ins; in++) {
+        const float top =
+            top_of(weights + (out * layer->ins + in) * layer->inner, layer->inner) * factors[in];
+        most = top > most ? top : most;
+    }
+    return most;
+}
+
 static void find_tops(const struct by_smooth_view *view, size_t l, const double *factors)
 {
     const struct by_smooth_layer *layer = &view->group->layers.at[l];
@@ -163,13 +202,12 @@ static void find_tops(const struct by_smooth_view *view, size_t l, const double 
     memset(view->tops, 0, layer->outs * sizeof *view->tops);
     for (size_t in = 0; layer->ins_first && in < view->channels; in++)
         raise_tops(view->tops, weights + in * layer->outs, layer->outs, (float)factors[in]);
+    for (size_t in = 0; !layer->ins_first && in < view->channels; in++)
+        view->lanes[in] = (float)factors[in];
     for (size_t out = 0; !layer->ins_first && out < layer->outs; out++)
-        for (size_t in = 0; in < view->channels; in++) {
-            const float top =
-                top_of(weights + (out * layer->ins + in) * layer->inner, layer->inner) *
-                (float)factors[in];
-            view->tops[out] = top > view->tops[out] ? top : view->tops[out];
-        }
+        view->tops[out] = layer->inner == 1
+                              ? top_of_row(weights + out * layer->ins, view->lanes, layer->ins)
+                              : top_of_kernels(layer, weights, out, view->lanes);
 }
 
 static double noise_of_weights(const struct by_smooth_view *view, size_t l, const double *factors)
@@ -244,8 +282,9 @@ static int open_view(struct by_smooth *smooth, struct by_smooth_view *view,
         outs = view->group->layers.at[l].outs > outs ? view->group->layers.at[l].outs : outs;
     view->peak = by_arena_alloc(arena, 4 * view->channels, sizeof *view->peak, err);
     view->tops = by_arena_alloc(arena, outs, sizeof *view->tops, err);
+    view->lanes = by_arena_alloc(arena, view->channels, sizeof *view->lanes, err);
     view->weights = by_arena_alloc(arena, count, sizeof *view->weights, err);
-    if (!view->peak || !view->tops || !view->weights)
+    if (!view->peak || !view->tops || !view->lanes || !view->weights)
         return -1;
     view->reach = view->peak + view->channels;
     view->power = view->reach + view->channels;

@@ -135,7 +135,8 @@ struct by_smooth_view {
     double *power;           /* of weights: sums of squares, by channel */
     double *square;          /* of activations: expected square, by channel */
     struct by_floats_view *weights;
-    float *tops; /* room for a figure of each output channel */
+    float *tops;  /* room for a figure of each output channel */
+    float *lanes; /* and for the factors of input channels */
 };
 
 /* *why not NULL: the statistics are of no use, and there is nothing to close. */

@@ -37,6 +37,9 @@ char *by_strdup(const char *text, struct baryon_error *err);
 void by_free(void *block);
 /* What was freed goes back to the system, as far as the C library knows how. */
 void by_trim_memory(void);
+/* For a program that has this process to itself, before it starts threads. What was freed is kept
+ * for the next run of a session, and threads share it: 8 of them one heap. */
+void by_keep_memory(unsigned threads);
 
 struct by_arena_block;
 

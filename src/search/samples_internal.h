@@ -7,6 +7,7 @@
 #ifndef BY_SEARCH_SAMPLES_INTERNAL_H
 #define BY_SEARCH_SAMPLES_INTERNAL_H
 
+#include "onnx/frame.h"
 #include "search/samples.h"
 #include "trial/float_outputs.h"
 
@@ -22,6 +23,8 @@ struct by_auto_kept {
 /* A model whose session stays open from one part of the samples to the next. */
 struct by_auto_opened {
     const struct baryon_model *model; /* NULL: none */
+    struct by_frame frame;
+    struct baryon_model *joined; /* a copy for the session, whose pairs are one node each */
     struct by_session *session;
     struct by_fitted fitted;
     const char **names; /* of its outputs */

@@ -2,6 +2,7 @@
 #include "search/samples_internal.h"
 
 #include "base/format.h"
+#include "engine/pair.h"
 #include "evaluate/parts.h"
 #include "onnx/load.h"
 #include "trial/more_outputs.h"
@@ -232,6 +233,18 @@ static int fit_inputs(struct by_auto_samples *samples, struct baryon_error *err)
     return 0;
 }
 
+/* The model itself is written to a file, or has decisions that are about its pairs. */
+static int join_pairs(struct by_auto_opened *opened, struct baryon_model *model,
+                      struct baryon_error *err)
+{
+    size_t joined;
+    return by_frame_take(&opened->frame, model, err) < 0 ||
+                   by_frame_copy(&opened->frame, &opened->joined, err) < 0 ||
+                   by_pairs_join(opened->joined, &joined, err) < 0
+               ? -1
+               : 0;
+}
+
 static int open_candidate(struct by_auto_samples *samples, struct baryon_model *model,
                           struct baryon_error *err)
 {
@@ -241,6 +254,9 @@ static int open_candidate(struct by_auto_samples *samples, struct baryon_model *
     by_auto_samples_leave(samples);
     samples->opened.model = model;
     by_arena_init(&samples->opened.arena, 0);
+    if (join_pairs(&samples->opened, model, err) < 0)
+        return -1;
+    model = samples->opened.joined;
     options.as_written = true;
     options.low_memory = true;
     options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
@@ -252,6 +268,8 @@ void by_auto_samples_leave(struct by_auto_samples *samples)
     if (!samples->opened.model)
         return;
     by_session_close(samples->opened.session);
+    by_model_free(samples->opened.joined);
+    by_frame_release(&samples->opened.frame);
     by_arena_release(&samples->opened.arena);
     samples->opened = (struct by_auto_opened){.model = NULL};
 }

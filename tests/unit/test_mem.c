@@ -1,8 +1,12 @@
 /* Tests checked sizes, arenas and growing lists. */
 #include "base/mem.h"
 
+#include "base/par.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -121,9 +125,55 @@ static void lists_grow_and_keep_their_items(void **state)
     by_arena_release(&arena);
 }
 
+#ifdef __GLIBC__
+#include <malloc.h>
+
+static int hold_some(void *context, size_t begin, size_t end, unsigned worker,
+                     struct baryon_error *error)
+{
+    void **blocks = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        blocks[i] = by_alloc(100000, 1, error);
+    return 0;
+}
+
+static size_t count_heaps(void)
+{
+    char *text = NULL;
+    size_t size, count = 0;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    assert_int_equal(malloc_info(0, file), 0);
+    assert_int_equal(fclose(file), 0);
+    for (const char *at = text; (at = strstr(at, "<heap nr=")); at++)
+        count++;
+    free(text);
+    return count;
+}
+
+/* Runs first, since heaps stay. */
+static void threads_share_a_heap(void **state)
+{
+    (void)state;
+    struct by_pool *pool;
+    void *blocks[64];
+    by_keep_memory(4);
+    assert_int_equal(by_pool_open(&pool, 4, &err), 0);
+    assert_int_equal(by_par_for(pool, 64, 1, hold_some, blocks, &err), 0);
+    assert_int_equal(count_heaps(), 1);
+    for (size_t i = 0; i < 64; i++)
+        by_free(blocks[i]);
+    by_pool_close(pool);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#ifdef __GLIBC__
+        cmocka_unit_test(threads_share_a_heap),
+#endif
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(blocks_come_and_go),
         cmocka_unit_test(arenas_give_zeroed_aligned_memory),
