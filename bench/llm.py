@@ -19,11 +19,11 @@ import llm_base
 import measure
 
 HERE = pathlib.Path(__file__).resolve().parent
-RTN, GPTQ, GPTAQ, DESCENT = (("--method", name) for name in ("rtn", "gptq", "gptaq", "descent"))
+RTN, GPTQ, GPTAQ, QRONOS, DESCENT = (("--method", name) for name in ("rtn", "gptq", "gptaq", "qronos", "descent"))
 NEAREST = (*DESCENT, "--start", "nearest")
 # Groups are compared by size: what is ours, what is Quark's. Rows with a method see texts.
 GROUPS = {
-    "int4": ("int4_wo_64", {"nearest": (), "gptq": GPTQ, "gptaq": GPTAQ, "descent": DESCENT, "descent from nearest": NEAREST, "awq": (*RTN, "--awq"),
+    "int4": ("int4_wo_64", {"nearest": (), "gptq": GPTQ, "gptaq": GPTAQ, "qronos": QRONOS, "descent": DESCENT, "descent from nearest": NEAREST, "awq": (*RTN, "--awq"),
                             "awq+descent": (*DESCENT, "--awq"), "smooth+descent": (*DESCENT, "--smooth", "auto")},
              {"nearest": "rtn", "gptq": "gptq", "awq": "awq"}),
     "uint4": ("uint4_wo_64", {"nearest": (), "gptq": GPTQ, "descent": DESCENT, "awq": (*RTN, "--awq")},

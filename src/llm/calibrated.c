@@ -104,9 +104,9 @@ void by_llm_calibrated_name(const struct by_llm_calibrated *job, struct by_str *
     const struct by_llm_method_options *own = &solver->options;
     const struct by_token_ids *ids = &job->ids;
     char hash[33];
-    by_str_printf(text, " %s %.17g %.17g %.17g %d %u %u %d %zu %zu %s", solver->method->name,
-                  own->shrink, own->damping, own->cross, own->start, own->sweeps, own->fits,
-                  own->in_order, job->windows, (size_t)job->options->length,
+    by_str_printf(text, " limited %s %.17g %.17g %.17g %d %u %u %d %zu %zu %s",
+                  solver->method->name, own->shrink, own->damping, own->cross, own->start,
+                  own->sweeps, own->fits, own->in_order, job->windows, (size_t)job->options->length,
                   by_hash128_text(by_hash128(ids->ids, ids->count * sizeof *ids->ids), hash));
     if (job->options->halved)
         by_str_puts(text, " bf16");

@@ -34,6 +34,7 @@ struct by_gptq_factor {
     float *diagonal;      /* of the rows */
     float *turned;        /* [columns][BLOCK]: a column of its block of the factor, as a row */
     bool positive;        /* whether there is one */
+    bool first_alone;     /* see struct by_gptq_way */
     bool damped;          /* beyond what the caller did */
 };
 
@@ -120,18 +121,19 @@ static int find_factor(struct by_gptq_factor *f, const float *gram, bool in_orde
 }
 
 int by_gptq_factor_open(struct by_gptq_factor **factor, const float *gram, size_t columns,
-                        bool in_order, struct by_pool *pool, struct baryon_error *err)
+                        struct by_gptq_way way, struct by_pool *pool, struct baryon_error *err)
 {
     struct by_gptq_factor *f = *factor = by_alloc_zero(1, sizeof *f, err);
     if (!f)
         return -1;
     f->columns = columns;
+    f->first_alone = way.first_alone;
     f->order = by_alloc(columns, sizeof *f->order, err);
     f->rows = by_alloc(columns * columns, sizeof *f->rows, err);
     f->diagonal = by_alloc(columns, sizeof *f->diagonal, err);
     f->turned = by_alloc(columns * BLOCK, sizeof *f->turned, err);
     return f->order && f->rows && f->diagonal && f->turned
-               ? find_factor(f, gram, in_order, pool, err)
+               ? find_factor(f, gram, way.in_order, pool, err)
                : -1;
 }
 
@@ -203,6 +205,21 @@ static void want_weights(const struct gptq *g, const struct piece *piece)
                 p->weights[(piece->first + k) * p->columns + g->factor->order[i].index];
 }
 
+/* What is missing of a column where all others are their weights. */
+static float missing_alone(const struct gptq *g, size_t i, float missing)
+{
+    const float diagonal = g->factor->order[i].diagonal;
+    return diagonal > 0 ? missing / diagonal : 0;
+}
+
+static float want(const struct gptq *g, const struct piece *piece, size_t k, size_t i, float step)
+{
+    const struct by_descent *p = g->problem;
+    const size_t column = g->factor->order[i].index;
+    const float weight = p->weights[(piece->first + k) * p->columns + column];
+    return !g->factor->damped && isfinite(weight + step) ? weight + step : weight;
+}
+
 /*
  * The best values are the weights + x with l l' x = missing. Rounding is what goes back through
  * l'; so a column is wanted to be its weight and what l alone gives of x. A singular gram says
@@ -217,6 +234,8 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
         return;
     }
     find_missing(g, piece);
+    for (size_t k = 0; k < piece->outs; k++)
+        piece->errors[k] = missing_alone(g, columns - 1, piece->missing[(k + 1) * columns - 1]);
     for (size_t begin = 0, end; begin < columns; begin = end) {
         end = by_descent_min(begin + BLOCK, columns);
         if (begin)
@@ -229,11 +248,10 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
     }
     for (size_t k = 0; k < piece->outs; k++)
         for (size_t i = 0; i < columns; i++) {
-            const float weight =
-                p->weights[(piece->first + k) * columns + g->factor->order[i].index];
-            const float solved = piece->missing[k * columns + i];
-            const float moved = weight + solved / g->factor->diagonal[i] / g->factor->diagonal[i];
-            piece->wanted[k * columns + i] = !g->factor->damped && isfinite(moved) ? moved : weight;
+            const bool is_alone = g->factor->first_alone && i + 1 == columns;
+            const float solved = piece->missing[k * columns + i], own = g->factor->diagonal[i];
+            piece->wanted[k * columns + i] =
+                want(g, piece, k, i, is_alone ? piece->errors[k] : solved / own / own);
         }
 }
 
@@ -322,9 +340,9 @@ int by_gptq_run(const struct by_descent *problem, struct by_pool *pool, int32_t 
     struct by_gptq_factor *factor = NULL;
     if (by_descent_check(problem, err))
         return -1;
-    const int status =
-        by_gptq_factor_open(&factor, problem->gram, problem->columns, false, pool, err) ||
-        by_gptq_round(problem, factor, pool, integers, err);
+    const int status = by_gptq_factor_open(&factor, problem->gram, problem->columns,
+                                           (struct by_gptq_way){0}, pool, err) ||
+                       by_gptq_round(problem, factor, pool, integers, err);
     by_gptq_factor_close(factor);
     return status ? -1 : 0;
 }

@@ -14,14 +14,24 @@
 struct by_gptq_factor;
 
 /*
- * gram: [columns][columns], both triangles, finite. in_order: columns as they come. One that is
+ * first_alone: where the best values are not the weights, the first column takes the integer that
+ * is best while all others are their weights, as Qronos has it; otherwise, as GPTAQ has it, the one
+ * next to what is best while all others are their best. Later columns follow it alike.
+ */
+struct by_gptq_way {
+    bool in_order; /* columns as they come */
+    bool first_alone;
+};
+
+/*
+ * gram: [columns][columns], both triangles, finite. One that is
  * singular gets more damping, up to a tenth of its mean diagonal, and then the weights are what is
  * aimed at; where that does not help either, integers are the nearest. Same bits for any number of
  * threads; no BLAS for up to BY_CHOLESKY_BLOCK columns. by_gptq_factor_close() goes with it in
  * every case.
  */
 int by_gptq_factor_open(struct by_gptq_factor **factor, const float *gram, size_t columns,
-                        bool in_order, struct by_pool *pool, struct baryon_error *err);
+                        struct by_gptq_way way, struct by_pool *pool, struct baryon_error *err);
 void by_gptq_factor_close(struct by_gptq_factor *factor);
 
 /*

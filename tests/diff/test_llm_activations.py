@@ -23,6 +23,7 @@ GOLDEN = json.loads(pathlib.Path("tests/golden/llm_activations.json").read_text(
 # own logits move as much. Scales that are powers of two have hardly any such places.
 CLOSE = {"mxfp4": 1e-4, "mxfp6_e3m2": 1e-4, "mxfp6_e2m3": 1e-4, "mxfp4_mxfp6_e2m3": 1e-4, "amdfp4": 1e-4, "amdfp4_g32": 1e-4,
          "int4_wa_64": 1.0, "nvfp4": 0.3}  # fmt: skip
+UNPLACED = ("mx6", "mx9", "bfp16")  # in layout quark
 USUAL = 0.1
 STATIC = ("fp8", "int8", "mxfp4_fp8", "nvfp4")
 
@@ -72,6 +73,7 @@ def simulate(folder, scheme):
     """Inputs rounded as Quark's fake quantization rounds them, by its scales where these are static."""
     out, want = folder / scheme, GOLDEN["schemes"][scheme]
     options = texts(folder) if scheme in STATIC else []
+    options += ["--layout", "json-safetensors"] if scheme in UNPLACED else []
     done = baryon("quantize", folder / "float", "-o", out, "--scheme", scheme, "--compat", "quark-0.13", *options)
     if done.returncode:
         yield done.stderr.strip()
@@ -137,6 +139,39 @@ def layouts(folder):
             yield f"{layout}, {scheme}: {own}, must be {want}"
 
 
+# Scales of a token are found while the model runs: layouts have nothing but their types.
+OF_TOKENS = {"ptpc_int8": "int-quantized", "int4_int8_64": "int-quantized", "int4_int8_per_channel": "int-quantized",
+             "int4_fp8_128": "pack-quantized"}  # fmt: skip
+
+
+def tokens(folder):
+    """compressed-tensors and our own layout say the same as Quark's; others refuse."""
+    for scheme, form in OF_TOKENS.items():
+        found = {}
+        for layout in ("quark", "compressed-tensors", "json-safetensors"):
+            out = folder / f"{layout}-{scheme}"
+            done = baryon("quantize", folder / "float", "-o", out, "--layout", layout, "--scheme", scheme)
+            if done.returncode:
+                yield f"{layout}, {scheme}: {done.stderr.strip()}"
+                continue
+            found[layout] = logits(out)
+            if np.abs(found[layout] - found["quark"]).max() > 1e-5:
+                yield f"{layout}, {scheme}: other weights than in layout quark"
+            rounded, own = logits(out, "--simulate"), GOLDEN["schemes"][scheme]["logits"]
+            if not 0.01 < np.sqrt(np.mean((rounded - found["quark"]) ** 2)) / np.std(own) < 0.5:
+                yield f"{layout}, {scheme}: inputs are not rounded as those of tokens are"
+        config = json.loads((folder / f"compressed-tensors-{scheme}/config.json").read_text())["quantization_config"]
+        group = config["config_groups"]["group_0"]
+        inputs = {key: group["input_activations"][key] for key in ("num_bits", "type", "strategy", "dynamic")}
+        want = {"num_bits": 8, "type": "float" if "fp8" in scheme else "int", "strategy": "token", "dynamic": True}
+        if config["format"] != form or group["format"] != form or inputs != want:
+            yield f"{scheme}: {config['format']}, {group['format']}, {inputs}"
+        for layout in ("awq", "gptq", "fp8"):
+            done = baryon("quantize", folder / "float", "-o", folder / "refused", "--layout", layout, "--scheme", scheme)
+            if f"layout {layout} has no place for scheme {scheme}" not in done.stderr:
+                yield f"{layout} takes {scheme}: {done.stderr.strip()}"
+
+
 FP8 = ["--scheme", "fp8"]
 INT4 = ["--scheme", "int4_wo_64"]
 REFUSED = [
@@ -194,7 +229,7 @@ def main():
         np.save(folder / "ids.npy", llm_weights.calibration_ids())
         checks = [(scheme, simulate(folder, scheme)) for scheme in GOLDEN["schemes"]]
         checks += [(f"cache, {scheme}", cache(folder, scheme)) for scheme in GOLDEN["caches"]]
-        checks += [("layouts", layouts(folder)), ("refusals", refusals(folder)), ("ids", same_ids(folder))]
+        checks += [("layouts", layouts(folder)), ("tokens", tokens(folder)), ("refusals", refusals(folder)), ("ids", same_ids(folder))]
         for what, wrong in checks:
             wrong = list(wrong)
             count += 1

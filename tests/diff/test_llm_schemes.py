@@ -125,6 +125,11 @@ def plain(found):
     return found["weight"][1].astype(np.float32) * found["weight_scale"][1].astype(np.float32)
 
 
+def groups_of_bytes(found):
+    scales = found["weight_scale"][1].astype(np.float32)
+    return found["weight"][1].astype(np.float32) * np.repeat(scales, COLUMNS // scales.shape[1], 1)
+
+
 LOADERS = [
     ("awq", "int4_wo_64", lambda found: awq(found, 64)),
     ("awq", "uint4_wo_128", lambda found: awq(found, 128)),
@@ -139,6 +144,10 @@ LOADERS = [
     ("compressed-tensors", "ptpc_fp8", plain),
     ("compressed-tensors", "fp8", plain),
     ("compressed-tensors", "int8", plain),
+    ("compressed-tensors", "ptpc_int8", plain),
+    ("compressed-tensors", "int4_int8_64", groups_of_bytes),
+    ("compressed-tensors", "int4_int8_per_channel", groups_of_bytes),
+    ("compressed-tensors", "int4_fp8_128", lambda found: packed(found, 4, 128)),
     ("compressed-tensors", "nvfp4", nvfp4),
     ("compressed-tensors", "mxfp4", mxfp4),
     ("fp8", "fp8", plain),
@@ -161,7 +170,7 @@ def compare_loaders(score):
 SCHEMES = """fp8 ptpc_fp8 fp8_e5m2 fp8_wo_per_channel fp8_wo_128 int8 int8_wo_32 int8_wo_per_channel uint8_wo_64
 uint8_wo_per_channel int4_wo_32 int4_wo_64 int4_wo_per_channel uint4_wo_32 uint4_wo_64 uint4_wo_per_channel
 int3_wo_64 int3_wo_128 int2_wo_32 uint2_wo_64 mxfp4 mxfp6_e3m2 mxfp6_e2m3 mxfp8_e4m3 mxfp8_e5m2 nvfp4 amdfp4
-amdfp4_g32 amdfp4_global16 int4_fp8""".split()
+amdfp4_g32 amdfp4_global16 int4_fp8 ptpc_int8 int4_int8_64 int4_int8_per_channel""".split()
 
 
 def compare_search(score):
@@ -176,7 +185,7 @@ def compare_search(score):
             score.check(errors["quark", search] == errors["json-safetensors", search],
                         f"{scheme} {search}: layouts differ: {errors}")
         score.check(errors["quark", "mse"] <= errors["quark", "minmax"] * (1 + 1e-6), f"{scheme}: mse is worse: {errors}")
-    for scheme in ("mx6", "mx9", "bfp16", "mxint8", "fp16", "bf16"):
+    for scheme in ("mx6", "mx6_weight_only", "mx9", "bfp16", "bfp16_weight_only", "mxint8", "fp16", "bf16"):
         _, floats = quantize(values, scheme, "json-safetensors", "float32", "minmax")
         error = np.square(floats - values).sum() / np.square(values).sum()
         score.check(error < 0.01, f"{scheme}: the error is {error}")

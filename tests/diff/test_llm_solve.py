@@ -156,7 +156,7 @@ def check_hard_moments(folder):
     model, tensors = hard_model(folder)
     layer = "model.layers.0.self_attn.q_proj"
     few = ("--length", 4, "--windows", 1, "--shrink", 0, "--damping", 0)
-    for method in ("gptq", "gptaq", "descent"):
+    for method in ("gptq", "gptaq", "qronos", "descent"):
         for kind, more in (("hard", ()), ("singular", few)):
             quantize(folder, model, "hard-out", "--scheme", "int4_wo_32", "--method", method, *more)
             levels, scales, values = levels_of(folder, "hard-out", layer, 32)
@@ -199,7 +199,8 @@ def check_schemes(folder):
 
 def check_threads(folder):
     for model, scheme in (("llama-biases", "uint4_wo_32"), ("qwen2-moe", "nvfp4")):
-        for method in ("descent", "gptaq"):
+        by_method = {}
+        for method in ("descent", "gptaq", "qronos"):
             found = []
             for threads in (1, 3):
                 report = folder / "report.json"
@@ -209,6 +210,9 @@ def check_threads(folder):
                 found.append((digest(folder / "same"), [entry.get("output_error") for entry in entries]))
             if found[0] != found[1]:
                 yield f"{model}, {scheme}, {method}: other bytes with 3 threads"
+            by_method[method] = found[0][0]
+        if by_method["gptaq"] == by_method["qronos"]:
+            yield f"{model}, {scheme}: qronos rounds the first column as gptaq does"
 
 
 def check_layouts(folder):
@@ -247,7 +251,7 @@ def check_stream_type(folder):
             yield f"{name}: nothing was rounded"
         for out in ("wide", "halved"):
             found[out] = divergence(folder, out, model)
-        if not abs(found["halved"] - found["wide"]) < 0.15 * found["wide"]:
+        if not abs(found["halved"] - found["wide"]) < (0.25 if "moe" in name else 0.15) * found["wide"]:
             yield f"{name}: divergence {found}"
         told = [json.loads(baryon(folder, "llm", "eval", model, "--text", "judge", "--length", LENGTH, "--json", *more))
                 for more in ((), ("--stream-type", "bf16"))]  # fmt: skip

@@ -14,6 +14,7 @@ import tempfile
 import numpy as np
 import torch
 from quark.torch import LLMTemplate, ModelQuantizer, export_safetensors
+from quark.torch.quantization.config import config as parts
 from safetensors import safe_open
 from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -22,7 +23,15 @@ sys.path.insert(0, str(HERE.parent / "lib"))
 import llm_weights  # noqa: E402
 
 SCHEMES = """fp8 ptpc_fp8 int8 int4_wa_64 mxfp4 mxfp6_e3m2 mxfp6_e2m3 mxfp4_mxfp6_e2m3 mxfp4_fp8 nvfp4 amdfp4
-amdfp4_g32 int4_fp8""".split()
+amdfp4_g32 int4_fp8 mx6 mx9 bfp16""".split()
+# Schemes that Quark has as parts and under no name.
+PARTS = {
+    "ptpc_int8": (("Int8PerChannelSpec", {"ch_axis": 0}), "Int8PerChannelSpec"),
+    "int4_int8_64": (("Int4PerGroupSpec", {"ch_axis": -1, "group_size": 64}), "Int8PerChannelSpec"),
+    "int4_int8_per_channel": (("Int4PerChannelSpec", {"ch_axis": 0}), "Int8PerChannelSpec"),
+    "int4_fp8_128": (("Int4PerGroupSpec", {"ch_axis": -1, "group_size": 128}), "FP8E4M3PerChannelSpec"),
+}
+UNWRITTEN = ("mx6", "mx9", "bfp16")  # Quark computes with them and has no file for them
 CACHES = ["fp8", "int4_wo_64"]  # with an fp8 cache beside
 
 
@@ -30,6 +39,14 @@ def model():
     made = LlamaForCausalLM(LlamaConfig(**llm_weights.CONFIG | {"torch_dtype": "float32"})).to(torch.float32)
     made.load_state_dict({name: torch.tensor(value) for name, value in llm_weights.tensors().items()})
     return made.eval()
+
+
+def register(scheme):
+    """Weights by a part of Quark, inputs with a scale for each token."""
+    (name, own), inputs = PARTS[scheme]
+    weight = getattr(parts, name)(is_dynamic=False, **own).to_quantization_spec()
+    tokens = getattr(parts, inputs)(is_dynamic=True, ch_axis=1).to_quantization_spec()
+    LLMTemplate.register_scheme(scheme, config=parts.QLayerConfig(weight=weight, input_tensors=tokens))
 
 
 def quantize(scheme, **options):
@@ -60,7 +77,7 @@ def logits_of(quantized):
 def record(scheme):
     quantized = quantize(scheme)
     logits = logits_of(quantized)
-    _, scales, types = scales_of(quantized, ("input_",))
+    _, scales, types = (None, {}, []) if scheme in UNWRITTEN else scales_of(quantized, ("input_",))
     kept = llm_weights.kept_logits(logits)
     return {"scales": scales, "types": types, "logits": [round(float(x), 5) for x in kept.ravel()]}
 
@@ -77,7 +94,9 @@ def record_cache(scheme):
 
 
 def main():
-    found = {scheme: record(scheme) for scheme in SCHEMES}
+    for scheme in PARTS:
+        register(scheme)
+    found = {scheme: record(scheme) for scheme in [*SCHEMES, *PARTS]}
     caches = {scheme: record_cache(scheme) for scheme in CACHES}
     text = json.dumps({"schemes": found, "caches": caches}, separators=(",", ":"), sort_keys=True)
     (HERE / "llm_activations.json").write_text(text.replace('},"', '},\n"') + "\n")

@@ -166,7 +166,9 @@ static void test_table(void **state)
     assert_int_equal(by_descent_distance(&problem, integers, nearest, &err), 0);
     for (int order = 0; order < 2; order++) {
         struct by_gptq_factor *factor;
-        assert_int_equal(by_gptq_factor_open(&factor, problem.gram, COLUMNS, order, NULL, &err), 0);
+        assert_int_equal(by_gptq_factor_open(&factor, problem.gram, COLUMNS,
+                                             (struct by_gptq_way){.in_order = order}, NULL, &err),
+                         0);
         assert_int_equal(by_gptq_round(&problem, factor, NULL, integers, &err), 0);
         by_gptq_factor_close(factor);
         assert_int_equal(by_descent_distance(&problem, integers, found, &err), 0);

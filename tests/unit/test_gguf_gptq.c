@@ -156,7 +156,8 @@ static void as_its_inventors_wrote_it(void **state)
     struct by_gptq_factor *factor;
     (void)state;
     fill();
-    assert_int_equal(by_gptq_factor_open(&factor, gram, COLUMNS, false, NULL, &err), 0);
+    assert_int_equal(
+        by_gptq_factor_open(&factor, gram, COLUMNS, (struct by_gptq_way){0}, NULL, &err), 0);
     for (size_t n = 0; n < NAMES; n++) {
         struct by_ggml_solve problem = problem_of(names[n], NULL);
         solve(&problem, others);
@@ -187,7 +188,8 @@ static void descent_goes_on_from_there(void **state)
     struct by_gptq_factor *factor;
     (void)state;
     fill();
-    assert_int_equal(by_gptq_factor_open(&factor, gram, COLUMNS, false, NULL, &err), 0);
+    assert_int_equal(
+        by_gptq_factor_open(&factor, gram, COLUMNS, (struct by_gptq_way){0}, NULL, &err), 0);
     for (size_t n = 0; n < NAMES; n++) {
         struct by_ggml_solve problem = problem_of(names[n], factor);
         solve(&problem, blocks);
@@ -209,7 +211,8 @@ static void rows_in_pieces(void **state)
     struct by_gptq_factor *factor;
     (void)state;
     fill();
-    assert_int_equal(by_gptq_factor_open(&factor, gram, COLUMNS, false, NULL, &err), 0);
+    assert_int_equal(
+        by_gptq_factor_open(&factor, gram, COLUMNS, (struct by_gptq_way){0}, NULL, &err), 0);
     for (size_t n = 0; n < NAMES; n++) {
         struct by_ggml_solve problem = problem_of(names[n], factor);
         const size_t bytes = COLUMNS / problem.type->block * problem.type->bytes;

@@ -31,11 +31,30 @@ static enum format format_of(const struct by_llm_spec *spec)
                                               : NO_FORMAT;
 }
 
+/* Loaders take integers beside inputs of int8 a byte each. */
+static bool compressed_whole_bytes(const struct by_llm_scheme *scheme)
+{
+    return by_llm_spec_is_int(&scheme->weight) && scheme->input.dtype == &by_dtype_int8;
+}
+
+static enum format format_of_scheme(const struct by_llm_scheme *scheme)
+{
+    return compressed_whole_bytes(scheme) ? INTS : format_of(&scheme->weight);
+}
+
+/* fp8 inputs beside int4 weights are those of a token. */
+static bool goes_together(const struct by_llm_scheme *scheme)
+{
+    const struct by_llm_spec *input = &scheme->input;
+    if (!input->dtype || by_llm_spec_is_int(input) == by_llm_spec_is_int(&scheme->weight))
+        return true;
+    return by_llm_spec_is_int(&scheme->weight) && input->dtype == &by_dtype_fp8_e4m3 &&
+           input->grain == BY_LLM_CHANNEL;
+}
+
 static int compressed_accepts(const struct by_llm_scheme *scheme, struct baryon_error *err)
 {
-    if (format_of(&scheme->weight) != NO_FORMAT &&
-        (!scheme->input.dtype ||
-         by_llm_spec_is_int(&scheme->input) == by_llm_spec_is_int(&scheme->weight)))
+    if (format_of(&scheme->weight) != NO_FORMAT && goes_together(scheme))
         return 0;
     return by_llm_layout_refuse("compressed-tensors", scheme,
                                 "integers of 4 or 8 bits, fp8_e4m3, mxfp4 or nvfp4", err);
@@ -100,7 +119,10 @@ static int compressed_list(const struct by_llm_tensor *tensor, size_t rows,
                            struct by_llm_fields *fields, struct baryon_error *err)
 {
     *fields = (struct by_llm_fields){0};
-    switch (format_of(tensor->spec)) {
+    if (tensor->whole_bytes && tensor->spec->asymmetric)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "compressed-tensors: integers in bytes with zero points have no place here");
+    switch (tensor->whole_bytes ? INTS : format_of(tensor->spec)) {
     case PACKED:
         add_packed(fields, tensor, rows);
         break;
@@ -188,7 +210,7 @@ static void write_group(struct by_json *json, size_t index, const struct by_llm_
     else
         by_json_null(json, "input_activations");
     by_json_null(json, "output_activations");
-    by_json_text(json, "format", format_names[format_of(&layers->scheme->weight)]);
+    by_json_text(json, "format", format_names[format_of_scheme(layers->scheme)]);
     by_json_close(json, '}');
 }
 
@@ -254,11 +276,11 @@ static void write_transforms(struct by_json *json, const struct by_llm_online *o
 
 static void compressed_config(const struct by_llm_config *config, struct by_json *json)
 {
-    const enum format first = format_of(&config->layers[0].scheme->weight);
+    const enum format first = format_of_scheme(config->layers[0].scheme);
     const struct by_llm_spec cache = {.dtype = config->cache, .scale = BY_LLM_SCALE_MODEL};
     bool mixed = false;
     for (size_t i = 1; i < config->count; i++)
-        mixed = mixed || format_of(&config->layers[i].scheme->weight) != first;
+        mixed = mixed || format_of_scheme(config->layers[i].scheme) != first;
     by_json_text(json, "quant_method", "compressed-tensors");
     by_json_text(json, "format", mixed ? "mixed-precision" : format_names[first]);
     by_json_open(json, "config_groups", '{');
@@ -281,6 +303,7 @@ const struct by_llm_layout by_llm_layout_compressed = {
     .help = "llm-compressor's, for integers of 4 and 8 bits, fp8, mxfp4 and nvfp4",
     .accepts = compressed_accepts,
     .prepare = compressed_prepare,
+    .whole_bytes = compressed_whole_bytes,
     .list = compressed_list,
     .config = compressed_config,
     .has_inputs = true,

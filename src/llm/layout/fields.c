@@ -252,8 +252,9 @@ static void get_scales(const struct by_llm_field *field, const struct by_llm_ten
 
 static int32_t extended(const struct by_llm_tensor *tensor, uint8_t code)
 {
-    const int32_t sign = tensor->spec->dtype->low < 0 ? 1 << (tensor->spec->dtype->bits - 1) : 0;
-    return (code ^ sign) - sign;
+    const unsigned bits = tensor->spec->dtype->bits;
+    const int32_t sign = tensor->spec->dtype->low < 0 ? 1 << (bits - 1) : 0;
+    return ((code & ((1 << bits) - 1)) ^ sign) - sign;
 }
 
 static int get_zeros(const struct by_llm_field *field, const struct by_llm_tensor *tensor,

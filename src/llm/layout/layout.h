@@ -85,6 +85,8 @@ struct by_llm_layout {
     int (*accepts)(const struct by_llm_scheme *scheme, struct baryon_error *err);
     /* What the layout asks of a tensor; model: element type of the model's weights. */
     void (*prepare)(struct by_llm_tensor *tensor, int64_t model);
+    /* Whether codes take a byte each, however few bits they have; NULL: never. */
+    bool (*whole_bytes)(const struct by_llm_scheme *scheme);
     int (*list)(const struct by_llm_tensor *tensor, size_t rows, struct by_llm_fields *fields,
                 struct baryon_error *err);
     /* Members of quantization_config. */

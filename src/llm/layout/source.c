@@ -80,13 +80,21 @@ static bool is_turned(const struct by_llm_dialect *dialect, const struct by_llm_
             spec->grain == BY_LLM_GROUP);
 }
 
+/* compressed-tensors' integers beside rounded inputs are not packed, whatever their bits. */
+static bool has_whole_bytes(const struct by_llm_source *source, const struct by_llm_spec *spec,
+                            const struct by_llm_weight *weight)
+{
+    return source->dialect.layout == &by_llm_layout_compressed && by_llm_spec_is_int(spec) &&
+           by_has_suffix(weight->stored->name, ".weight");
+}
+
 /* Rows and columns by the dimensions of the codes. */
 static void measure(const struct by_llm_source *source, const struct by_llm_spec *spec,
                     struct by_llm_weight *weight)
 {
     const struct by_stored_tensor *codes = weight->stored;
-    const size_t bits =
-        spec->dtype->bits > 8 ? 8 * by_dtype_code_bytes(spec->dtype) : spec->dtype->bits;
+    const bool is_whole = has_whole_bytes(source, spec, weight) || 24 % spec->dtype->bits;
+    const size_t bits = is_whole ? 8 * by_dtype_code_bytes(spec->dtype) : spec->dtype->bits;
     const size_t per_row = (size_t)codes->dims[1] * codes->type->bytes * 8 / bits;
     weight->rows = (size_t)codes->dims[0];
     weight->columns = per_row;
@@ -199,6 +207,7 @@ static int read_codes(struct by_llm_source *source, struct by_llm_weight *weight
     if (by_llm_tensor_init(&weight->tensor, spec, weight->columns, err))
         return by_err_in(err, "%s", by_quote(quoted, weight->layer));
     source->dialect.layout->prepare(&weight->tensor, BY_ELEM_FLOAT);
+    weight->tensor.whole_bytes = has_whole_bytes(source, spec, weight);
     weight->tensor.stored = stored_elem(source, weight, spec);
     if (source->dialect.layout->list(&weight->tensor, weight->rows, &weight->fields, err) ||
         find_parts(source, weight, err) || read_index(source, weight, err))
@@ -267,7 +276,8 @@ int by_llm_source_input(const struct by_llm_source *source, const struct by_llm_
         return 0;
     if (by_llm_dialect_input(&source->dialect, weight->layer, &input->spec, err))
         return by_err_in(err, "%s", by_quote(quoted, weight->layer));
-    if (input->spec.grain == BY_LLM_GROUP && weight->columns % input->spec.group) {
+    if (input->spec.grain == BY_LLM_GROUP && !input->spec.dtype->block.size &&
+        weight->columns % input->spec.group) {
         by_fail(err, BARYON_ERR_UNSUPPORTED,
                 "%s: inputs in groups of %zu, which %zu columns are no multiple of",
                 by_quote(quoted, weight->layer), input->spec.group, weight->columns);

@@ -45,6 +45,7 @@ struct by_llm_tensor {
     int64_t stored;     /* element type of float scales: BY_ELEM_FLOAT, _FLOAT16 or _BFLOAT16 */
     int64_t least_zero; /* zero points of unsigned integers are at least this */
     bool inverse;       /* the global scale divides */
+    bool whole_bytes;   /* the layout stores a code in a byte, however few bits it has */
     bool quark;         /* arithmetic of Quark 0.13: rounded to `model` at each step */
     int64_t model;      /* element type of the weights */
     float scale;        /* of the tensor: BY_LLM_TENSOR's, the global one, fp8's before integers */

@@ -1,7 +1,8 @@
 /*
  * What samples say of the input that some linear layers share: means over tokens, gathered once for
  * all of them. x is what the quantized model reads there (weights before it are rounded already), f
- * what the float model reads for the same token.
+ * what the float model reads for the same token. Tokens with squares far beyond the median count
+ * less: means are those of tokens scaled down to a limit.
  *
  * The same bytes for any number of threads: a tile of a matrix is summed by one thread, in the
  * order of tokens.

@@ -19,9 +19,10 @@ struct by_llm_method_options {
     double damping; /* share of the mean diagonal, or BY_LLM_CHOSEN, with shrink */
     double cross;   /* how much of the float model's input counts in what is aimed at */
     int start;
-    unsigned sweeps; /* of descent, at most; 0: none */
-    unsigned fits;   /* of the scales, with sweeps after each */
-    bool in_order;   /* error feedback takes columns as they come */
+    unsigned sweeps;  /* of descent, at most; 0: none */
+    unsigned fits;    /* of the scales, with sweeps after each */
+    bool in_order;    /* error feedback takes columns as they come */
+    bool first_alone; /* see struct by_gptq_way */
 };
 
 struct by_llm_method {

@@ -142,11 +142,29 @@ def _two_stages(weight, inputs):
     return _refuse(weight, inputs)
 
 
+def _beside_inputs(weight, inputs):
+    """Integers with inputs that are rounded: those of groups, or with a scale for each token."""
+    if weight.key()[:3] == ("int4", "per_group", 64) and inputs.key()[:3] == ("int4", "per_group", 64):
+        return "int4_wa_64", None
+    own, tokens = (weight.dtype, weight.qscheme), (inputs.dtype, inputs.qscheme)
+    if own == ("int8", "per_channel") and tokens == ("int8", "per_channel"):
+        return "ptpc_int8", None
+    if own == ("int4", "per_channel") and tokens == ("int8", "per_channel"):
+        return "int4_int8_per_channel", None
+    if own == ("int4", "per_group") and tokens == ("int8", "per_channel"):
+        return ("int4_int8_64", None) if weight.group_size == 64 else ("int4_int8_128", _other(weight.group_size, 128))
+    if own == ("int4", "per_group") and tokens == ("fp8_e4m3", "per_channel"):
+        return "int4_fp8_128", _other(weight.group_size, 128)
+    return _refuse(weight, inputs)
+
+
+def _other(size, usual):
+    return size if size != usual else None
+
+
 def _integers(weight, inputs):
     if inputs is not None:
-        if weight.key()[:3] == ("int4", "per_group", 64) and inputs.key()[:3] == ("int4", "per_group", 64):
-            return "int4_wa_64", None
-        _refuse(weight, inputs)
+        return _beside_inputs(weight, inputs)
     if weight.qscheme == "per_channel" and weight.dtype != "int2":
         return f"{weight.dtype}_wo_per_channel", None
     if weight.qscheme != "per_group" or not weight.group_size:
@@ -170,6 +188,12 @@ def _micro(weight, inputs):
     return _refuse(weight, inputs)
 
 
+def _blocks(name, weight, inputs):
+    if inputs is not None and inputs.dtype != weight.dtype:
+        _refuse(weight, inputs)
+    return name if inputs is not None else f"{name}_weight_only"
+
+
 def _scheme_of(weight, inputs):
     if weight is None:
         raise ValueError("QLayerConfig has no weight, must have one: only weights are quantized here")
@@ -190,6 +214,8 @@ def _scheme_of(weight, inputs):
              ("float16", None): "fp16", ("bfloat16", None): "bf16"}.get((dtype, qscheme))  # fmt: skip
     if plain == "fp8_wo_per_channel" and inputs is not None:
         plain = "ptpc_fp8"
+    if plain in ("mx6", "mx9", "bfp16"):
+        return _blocks(plain, weight, inputs), None
     if plain is None or (inputs is not None and (inputs.dtype, inputs.qscheme) != _INPUTS.get(plain)):
         _refuse(weight, inputs)
     return plain, group if plain == "fp8_wo_128" and group != 128 else None
