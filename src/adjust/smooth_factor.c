@@ -137,14 +137,18 @@ static double noise_of_activations(const struct by_smooth_view *view, const doub
     return noise;
 }
 
+static float higher(float top, float weight, float factor)
+{
+    const float own = fabsf(weight) * factor;
+    return own > top ? own : top;
+}
+
 /* So many at once, which compilers turn into vectors. */
 static void raise_lanes(float *restrict tops, const float *restrict weights,
                         const float *restrict factors)
 {
-    for (size_t i = 0; i < LANES; i++) {
-        const float weight = fabsf(weights[i]) * factors[i];
-        tops[i] = weight > tops[i] ? weight : tops[i];
-    }
+    for (size_t i = 0; i < LANES; i++)
+        tops[i] = higher(tops[i], weights[i], factors[i]);
 }
 
 static void raise_tops(float *tops, const float *weights, size_t count, float factor)
@@ -155,10 +159,8 @@ static void raise_tops(float *tops, const float *weights, size_t count, float fa
         factors[k] = factor;
     for (; i + LANES <= count; i += LANES)
         raise_lanes(tops + i, weights + i, factors);
-    for (; i < count; i++) {
-        const float weight = fabsf(weights[i]) * factor;
-        tops[i] = weight > tops[i] ? weight : tops[i];
-    }
+    for (; i < count; i++)
+        tops[i] = higher(tops[i], weights[i], factor);
 }
 
 /* Of a row of one element for each input channel. */
@@ -169,7 +171,7 @@ static float top_of_row(const float *weights, const float *factors, size_t count
     for (; i + LANES <= count; i += LANES)
         raise_lanes(tops, weights + i, factors + i);
     for (; i < count; i++)
-        raise_tops(&top, weights + i, 1, factors[i]);
+        top = higher(top, weights[i], factors[i]);
     for (size_t k = 0; k < LANES; k++)
         top = tops[k] > top ? tops[k] : top;
     return top;

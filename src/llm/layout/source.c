@@ -93,6 +93,7 @@ static void measure(const struct by_llm_source *source, const struct by_llm_spec
                     struct by_llm_weight *weight)
 {
     const struct by_stored_tensor *codes = weight->stored;
+    /* Only bits that divide 24 are packed, as those of integers; other codes fill their bytes. */
     const bool is_whole = has_whole_bytes(source, spec, weight) || 24 % spec->dtype->bits;
     const size_t bits = is_whole ? 8 * by_dtype_code_bytes(spec->dtype) : spec->dtype->bits;
     const size_t per_row = (size_t)codes->dims[1] * codes->type->bytes * 8 / bits;
