@@ -19,7 +19,7 @@
 #define RUNS_EACH       10
 #define RUNS_LEAST      240
 #define RUNS_MOST       600
-#define RUNS_WORK       1e11 /* multiply-adds, some seconds: more runs of small models */
+#define RUNS_WORK       3e11 /* multiply-adds, some seconds: more runs of small models */
 #define CHECKED         12   /* sources that are run alone again, to tell how good their order is */
 #define CHECKED_SAMPLES 2
 static const size_t verifications[] = {

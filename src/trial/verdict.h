@@ -8,22 +8,22 @@
 #include "trial/judge.h"
 
 enum by_verdict_rule {
-    BY_VERDICT_LEADS,            /* after some of the samples: the other candidate is out */
-    BY_VERDICT_EQUALIZED,        /* the equalized model replaces the one without */
-    BY_VERDICT_UNEQUALIZED,      /* the model without equalization replaces the equalized one */
-    BY_VERDICT_PAYS,             /* the equalized one gains, so that no other way is tried */
-    BY_VERDICT_OTHER_WAY,        /* another way of equalization replaces it */
-    BY_VERDICT_CLE_RANGE,        /* channels reach further beyond the range of their tensor */
-    BY_VERDICT_EQUALIZED_SOLVED, /* equalization stays before rounding reconstruction */
-    BY_VERDICT_EQUALIZED_ALONE,  /* the same, judged by activations alone */
-    BY_VERDICT_ROTATED,          /* the rotated model replaces the one without */
-    BY_VERDICT_SMOOTHED,         /* the smoothed model replaces the one without */
-    BY_VERDICT_SPLIT,            /* channels with outliers are split off */
-    BY_VERDICT_WEIGHT_ROWS,      /* rows that decide the scale of a weight are split off */
-    BY_VERDICT_BIASES,           /* biases are corrected, or not, other than asked first */
-    BY_VERDICT_LOGARITHMS,
-    BY_VERDICT_FRONT_END,
-    BY_VERDICT_JOINS,             /* what computes the input of a logarithm is quantized */
+    BY_VERDICT_LEADS,             /* after some of the samples: the other candidate is out */
+    BY_VERDICT_EQUALIZED,         /* the equalized model replaces the one without */
+    BY_VERDICT_UNEQUALIZED,       /* the model without equalization replaces the equalized one */
+    BY_VERDICT_PAYS,              /* the equalized one gains, so that no other way is tried */
+    BY_VERDICT_OTHER_WAY,         /* another way of equalization replaces it */
+    BY_VERDICT_CLE_RANGE,         /* channels reach further beyond the range of their tensor */
+    BY_VERDICT_EQUALIZED_SOLVED,  /* equalization stays before rounding reconstruction */
+    BY_VERDICT_EQUALIZED_ALONE,   /* the same, judged by activations alone */
+    BY_VERDICT_ROTATED,           /* the rotated model replaces the one without */
+    BY_VERDICT_SMOOTHED,          /* the smoothed model replaces the one without */
+    BY_VERDICT_SPLIT,             /* channels with outliers are split off */
+    BY_VERDICT_WEIGHT_ROWS,       /* rows that decide the scale of a weight are split off */
+    BY_VERDICT_BIASES,            /* biases are corrected, or not, other than asked first */
+    BY_VERDICT_LOGARITHMS,        /* what computes the input of a logarithm is quantized */
+    BY_VERDICT_FRONT_END,         /* spectra up to a logarithm stay float */
+    BY_VERDICT_JOINS,             /* joins of different ranges stay float */
     BY_VERDICT_HEADROOM,          /* ranges of activations have no headroom */
     BY_VERDICT_PAIRS,             /* pairs that no layer reads are there */
     BY_VERDICT_WEIGHT_METHOD,     /* weights have another calibration method */

@@ -37,7 +37,7 @@ static const struct by_target_ladder ladder = {
 
 #define SETS   12
 #define OTHERS 8    /* samples of runs of single sources, at most */
-#define WORK   1e11 /* as a search has it */
+#define WORK   3e11 /* as a search has it */
 
 struct dump {
     struct by_config config;
