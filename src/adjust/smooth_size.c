@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define DEPTH_MOST  48
+#define DEPTH_MOST  400
 #define ENTRY_BYTES 512 /* of a shape, mostly; it is looked up thousands of times */
 
 /* A number, or that axis of that value. */
@@ -27,18 +27,20 @@ static bool same_size(struct size one, struct size other)
 
 /* What was found in one walk: sums of residual networks read a value by twice as many ways with
  * each layer. Of those that share a place the last one is kept. */
-#define KNOWN 256
+#define KNOWN 512
 
 struct known {
     const struct baryon_value *value;
     size_t axis;
-    unsigned left; /* of the depth, when it was found */
+    unsigned left, least; /* of the depth: when it was looked for, and at its deepest place */
+    bool cut;             /* there it ended: less or more of it may find another size */
     struct size size;
 };
 
 struct memory {
     struct known known[KNOWN];
-    bool cut; /* the depth ended something since */
+    unsigned least; /* what was left of the depth at the deepest place since */
+    bool cut;       /* and whether it ended something */
 };
 
 struct walk {
@@ -49,6 +51,8 @@ struct walk {
 static struct walk deeper(struct walk walk)
 {
     walk.left--;
+    if (walk.left < walk.memory->least)
+        walk.memory->least = walk.left;
     return walk;
 }
 
@@ -291,24 +295,35 @@ static struct size find_size(const struct baryon_value *value, size_t axis, stru
                                        : itself(value, axis);
 }
 
-/* What no depth ended is the same from wherever there is as much of it left. */
+static bool tells_size(const struct known *known, const struct baryon_value *value, size_t axis,
+                       unsigned left)
+{
+    if (known->value != value || known->axis != axis)
+        return false;
+    return known->cut ? known->left == left : known->left - known->least <= left;
+}
+
+/* What no depth ended is the same from wherever as much is left as it takes. */
 static struct size size_along(const struct baryon_value *value, size_t axis, struct walk walk)
 {
     struct memory *memory = walk.memory;
     struct known *known = &memory->known[((uintptr_t)value / sizeof *value + axis) % KNOWN];
-    if (known->value == value && known->axis == axis && known->left <= walk.left)
-        return known->size;
+    const unsigned before = memory->least;
     const bool cut = memory->cut;
-    memory->cut = false;
-    const struct size size = find_size(value, axis, walk);
-    if (!memory->cut)
-        *known = (struct known){value, axis, walk.left, size};
-    memory->cut |= cut;
-    return size;
+    if (!tells_size(known, value, axis, walk.left)) {
+        memory->least = walk.left;
+        memory->cut = false;
+        const struct size size = find_size(value, axis, walk);
+        *known = (struct known){value, axis, walk.left, memory->least, memory->cut, size};
+    }
+    const unsigned least = walk.left - (known->left - known->least);
+    memory->least = least < before ? least : before;
+    memory->cut = cut || known->cut;
+    return known->size;
 }
 
 int64_t by_smooth_size(const struct baryon_value *value, size_t axis)
 {
-    struct memory memory = {0};
+    struct memory memory = {.least = DEPTH_MOST};
     return size_along(value, axis, (struct walk){DEPTH_MOST, &memory}).number;
 }
