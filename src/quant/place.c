@@ -111,16 +111,27 @@ static int list_nodes(struct by_placing *placing, struct baryon_error *err)
 
 /* --- All of it --- */
 
+/* Of the nodes that could be quantized the one that costs most. */
+static const struct by_quant_node *explained(const struct by_quant_plan *plan)
+{
+    const struct by_quant_node *best = NULL;
+    for (size_t i = 0; i < plan->node_count; i++) {
+        const struct by_quant_node *node = &plan->nodes[i];
+        if (node->state == BY_NODE_FLOAT && (!best || node->macs > best->macs))
+            best = node;
+    }
+    return best;
+}
+
 static int nothing_to_quantize(const struct by_quant_plan *plan, struct baryon_error *err)
 {
     char label[BY_QUOTE_MAX + 80];
+    const struct by_quant_node *node = explained(plan);
     by_fail(err, BARYON_ERR_USAGE, "no node of the model can be quantized with this config");
-    for (size_t i = 0; i < plan->node_count; i++)
-        if (plan->nodes[i].state == BY_NODE_FLOAT)
-            return by_err_hint(err, "%s stays float: %s",
-                               by_node_label(plan->nodes[i].node, label, sizeof label),
-                               plan->nodes[i].why);
-    return by_err_hint(err, "it has no float tensors that an operator accepts as integers");
+    if (!node)
+        return by_err_hint(err, "it has no float tensors that an operator accepts as integers");
+    return by_err_hint(err, "%s stays float: %s", by_node_label(node->node, label, sizeof label),
+                       node->why);
 }
 
 static int place_all(struct by_placing *placing, struct baryon_error *err)

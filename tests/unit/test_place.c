@@ -510,6 +510,26 @@ static void nothing_to_quantize_is_an_error(void **state)
     close_plan();
 }
 
+/* Of a network of convolutions a preset for transformers leaves all: no node before them tells. */
+static void the_reason_is_that_of_the_costliest_node(void **state)
+{
+    (void)state;
+    recipe.operators = BY_OPERATORS_TRANSFORMER;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,2,4,4");
+    put_floats(model, "w", "2,2,1,1", 4);
+    put_node(model->graph, "odd", "Sin", "x", "s");
+    put_node(model->graph, "conv", "Conv", "s,w", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_err(by_place(plan, NULL, NULL, &err), BARYON_ERR_USAGE,
+               "no node of the model can be quantized with this config; node 'conv' (Conv) stays "
+               "float: Conv is not one of the operators to quantize");
+    close_plan();
+}
+
 static void weights_alone(void **state)
 {
     (void)state;
@@ -742,6 +762,7 @@ int main(void)
         cmocka_unit_test_setup(infinite_constants_keep_a_node_float, prepare),
         cmocka_unit_test_setup(nested_graphs_are_left_whole, prepare),
         cmocka_unit_test_setup(nothing_to_quantize_is_an_error, prepare),
+        cmocka_unit_test_setup(the_reason_is_that_of_the_costliest_node, prepare),
         cmocka_unit_test_setup(weights_alone, prepare),
         cmocka_unit_test_setup(pairs_for_each_reader, prepare),
         cmocka_unit_test_setup(rules_keep_a_relu_that_its_range_cannot_replace, prepare),
