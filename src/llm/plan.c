@@ -211,7 +211,7 @@ static int lay_out(struct planning *planning, struct by_llm_item *item, struct b
     item->tensor.model = model;
     planning->plan->layout->prepare(&item->tensor, model);
     item->tensor.whole_bytes =
-        planning->plan->layout->whole_bytes && planning->plan->layout->whole_bytes(item->scheme);
+        by_llm_layout_whole_bytes(planning->plan->layout, item->scheme, NULL);
     if (planning->plan->static_inputs && by_llm_input_is_static(&item->scheme->input))
         item->tensor.input = &item->scheme->input;
     if (planning->plan->layout->list(&item->tensor, weight->rows, &item->fields, err) ||

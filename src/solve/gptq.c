@@ -205,11 +205,13 @@ static void want_weights(const struct gptq *g, const struct piece *piece)
                 p->weights[(piece->first + k) * p->columns + g->factor->order[i].index];
 }
 
-/* What is missing of a column where all others are their weights. */
-static float missing_alone(const struct gptq *g, size_t i, float missing)
+/* What is missing of the first column to be rounded where all others are their weights. */
+static void keep_missing_alone(const struct gptq *g, const struct piece *piece)
 {
-    const float diagonal = g->factor->order[i].diagonal;
-    return diagonal > 0 ? missing / diagonal : 0;
+    const size_t columns = g->problem->columns;
+    const float diagonal = g->factor->order[columns - 1].diagonal;
+    for (size_t k = 0; k < piece->outs; k++)
+        piece->errors[k] = diagonal > 0 ? piece->missing[(k + 1) * columns - 1] / diagonal : 0;
 }
 
 static float want(const struct gptq *g, const struct piece *piece, size_t k, size_t i, float step)
@@ -234,8 +236,8 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
         return;
     }
     find_missing(g, piece);
-    for (size_t k = 0; k < piece->outs; k++)
-        piece->errors[k] = missing_alone(g, columns - 1, piece->missing[(k + 1) * columns - 1]);
+    if (g->factor->first_alone)
+        keep_missing_alone(g, piece);
     for (size_t begin = 0, end; begin < columns; begin = end) {
         end = by_descent_min(begin + BLOCK, columns);
         if (begin)

@@ -107,14 +107,14 @@ def check_kinds(folder):
 
 
 def check_rule(folder, told):
-    """The corrected choice is the result unless it is worse by more than the error over windows."""
-    found = re.search(r"the corrected choice is (\w+): kl (\S+), error (\S+), before (\S+)", told)
+    """The corrected choice is the result unless it is worse by more than the error of the mean difference of windows."""
+    found = re.search(r"the corrected choice is (\w+): kl (\S+), before (\S+), difference (\S+), error (\S+)", told)
     if not found:
         return "nothing is told of the corrected choice"
-    own, error, before = map(float, found.groups()[1:])
+    own, before, worse, error = map(float, found.groups()[1:])
     first, last = ((folder / f"{name}.yaml").read_text() for name in ("first", "corrected"))
-    kept = own <= before + error
-    if found[1] != ("kept" if kept else "left") or (not kept and first != last):
+    kept = worse <= error
+    if abs(own - before - worse) > 1e-4 * own or found[1] != ("kept" if kept else "left") or (not kept and first != last):
         return f"{found[0]}, the recipe is {'that of the first' if first == last else 'another'}"
     kl = json.loads(run(folder, "eval", "corrected", "--against", "model", "--text", "choose.npy", "--length", LENGTH, "--json"))["kl"]
     return None if abs(kl - (own if kept else before)) < 1e-2 * kl else f"{found[0]}, but the result has {kl}"

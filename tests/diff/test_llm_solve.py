@@ -239,9 +239,11 @@ def check_gguf(folder):
 
 
 def check_stream_type(folder):
-    """States rounded to bf16 between layers: as good within their rounding, experts too, for any number of threads."""
+    """States rounded to bf16 between layers: as good within their rounding, experts too, for any number of threads. Shrinkage
+    and damping are given: the few tokens of an expert choose others for a change of the last bit of bf16."""
+    given = ("--scheme", "int4_wo_32", "--group-size", 16, "--shrink", 0.2, "--damping", 0.03)
     for name in ("llama-biases", "gemma3", "qwen2-moe"):
-        model, options, found = folder / name, ("--scheme", "int4_wo_32", "--group-size", 16), {}
+        model, options, found = folder / name, given, {}
         quantize(folder, model, "wide", *options)
         for out, more in (("halved", ("--threads", 1)), ("again", ("--threads", 3, "--stream", "spill"))):
             quantize(folder, model, out, *options, "--stream-type", "bf16", *more)
@@ -251,7 +253,7 @@ def check_stream_type(folder):
             yield f"{name}: nothing was rounded"
         for out in ("wide", "halved"):
             found[out] = divergence(folder, out, model)
-        if not abs(found["halved"] - found["wide"]) < (0.25 if "moe" in name else 0.15) * found["wide"]:
+        if not abs(found["halved"] - found["wide"]) < 0.1 * found["wide"]:
             yield f"{name}: divergence {found}"
         told = [json.loads(baryon(folder, "llm", "eval", model, "--text", "judge", "--length", LENGTH, "--json", *more))
                 for more in ((), ("--stream-type", "bf16"))]  # fmt: skip

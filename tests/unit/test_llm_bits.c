@@ -74,16 +74,27 @@ static void test_nothing_known(void **state)
         assert_true(isfinite(searched.factor[i]));
 }
 
-/* Worse by up to the error over windows is kept, by more is not; one window has no error. */
+static bool keeps(const double *corrected, const double *first, size_t windows)
+{
+    const struct by_llm_mean worse = by_bits_difference(corrected, first, windows);
+    return by_bits_keeps(&worse);
+}
+
+/* Worse by up to the error of the mean difference is kept, by more is not, however much windows
+ * differ from each other; one window has no error. */
 static void test_corrected_choices_stay_unless_worse(void **state)
 {
+    static const double first[] = {0.02, 0.04}, unlike[] = {0.05, 0.03}, worse[] = {0.024, 0.046},
+                        better[] = {0.019, 0.039};
+    const double unknown[] = {0.02, (double)NAN};
     (void)state;
-    assert_true(by_bits_keeps(&(struct by_llm_mean){0.029, 0.001}, 0.030));
-    assert_true(by_bits_keeps(&(struct by_llm_mean){0.0309, 0.001}, 0.030));
-    assert_false(by_bits_keeps(&(struct by_llm_mean){0.0311, 0.001}, 0.030));
-    assert_true(by_bits_keeps(&(struct by_llm_mean){0.030, HUGE_VAL}, 0.030));
-    assert_false(by_bits_keeps(&(struct by_llm_mean){0.0301, HUGE_VAL}, 0.030));
-    assert_false(by_bits_keeps(&(struct by_llm_mean){(double)NAN, 0.001}, 0.030));
+    assert_true(keeps(first, first, 2));
+    assert_true(keeps(better, first, 2));
+    assert_true(keeps(unlike, first, 2)); /* 0.01 worse, error 0.02 */
+    assert_false(keeps(worse, first, 2)); /* 0.005 worse, error 0.001 */
+    assert_true(keeps(better, first, 1));
+    assert_false(keeps(worse, first, 1));
+    assert_false(keeps(unknown, first, 2));
 }
 
 int main(void)

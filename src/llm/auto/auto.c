@@ -12,7 +12,6 @@
 #define TRIALS      6    /* models that a goal may take */
 #define NEAR        0.92 /* of a goal: a model that needs this share of it is good enough */
 #define AIM         0.97 /* of a goal: what is predicted for the next trial */
-#define TRIAL       "trial"
 
 void by_bits_tell(const struct by_bits_search *s, const char *stage, size_t done, size_t all)
 {
@@ -174,9 +173,9 @@ static int keep_trial(struct by_bits_search *s, struct goal_state *g,
 {
     char from[4096], to[4096];
     if (!is_better(g, measured->kl.mean, meets))
-        return by_bits_trial_remove(s, TRIAL, err);
+        return by_bits_trial_remove(s, BY_BITS_TRIAL, err);
     if (by_bits_trial_remove(s, BY_BITS_BEST, err) ||
-        by_bits_trial_path(s, TRIAL, from, sizeof from, err) ||
+        by_bits_trial_path(s, BY_BITS_TRIAL, from, sizeof from, err) ||
         by_bits_trial_path(s, BY_BITS_BEST, to, sizeof to, err) || by_rename_folder(from, to, err))
         return -1;
     memcpy(g->kept, s->chosen, s->unit_count * sizeof *g->kept);
@@ -192,7 +191,7 @@ static int reach_goal(struct by_bits_search *s, uint64_t limit, struct goal_stat
 {
     const double goal = s->options->kl;
     struct by_llm_auto_measured measured = {0};
-    const struct by_bits_trial trial = {s->chosen, TRIAL, &measured};
+    const struct by_bits_trial trial = {s->chosen, BY_BITS_TRIAL, &measured, NULL};
     by_bits_extreme(s, false, s->chosen);
     g->low = by_bits_chosen_bytes(s, s->chosen);
     g->high = limit;
@@ -229,62 +228,22 @@ static int find_for_goal(struct by_bits_search *s, uint64_t limit, struct baryon
     return 0;
 }
 
-/* Another choice, by what kinds of linears were found to diverge. */
-static int correct_choice(struct by_bits_search *s, uint64_t limit, bool *kept,
-                          struct baryon_error *err)
-{
-    struct by_llm_auto_measured measured = {0};
-    const struct by_bits_trial trial = {s->chosen, TRIAL, &measured};
-    double kinds[BY_BITS_KINDS];
-    char best[4096], path[4096];
-    *kept = false;
-    if (by_bits_trial_path(s, BY_BITS_BEST, best, sizeof best, err) ||
-        by_bits_trial_path(s, TRIAL, path, sizeof path, err) || by_bits_kinds(s, best, kinds, err))
-        return -1;
-    by_bits_correct_kinds(s, kinds);
-    if (by_bits_predict(s, err) || by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
-        return -1;
-    *kept = by_bits_keeps(&measured.kl, s->result->reached);
-    by_log(s->log, BY_LOG_INFO, "the corrected choice is %s: kl %.6g, error %.6g, before %.6g",
-           *kept ? "kept" : "left", measured.kl.mean, measured.kl.error, s->result->reached);
-    if (!*kept)
-        return by_bits_trial_remove(s, TRIAL, err);
-    s->result->reached = measured.kl.mean;
-    return by_bits_trial_remove(s, BY_BITS_BEST, err) || by_rename_folder(path, best, err) ? -1 : 0;
-}
-
-static int correct_choices(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
-{
-    const size_t units = s->unit_count * sizeof *s->chosen;
-    size_t *before = by_arena_alloc(&s->arena, s->unit_count, sizeof *before, err);
-    bool kept = true;
-    if (!before)
-        return -1;
-    for (uint64_t i = 0; i < s->options->corrections && kept; i++) {
-        memcpy(before, s->chosen, units);
-        if (correct_choice(s, limit, &kept, err))
-            return -1;
-    }
-    if (!kept)
-        memcpy(s->chosen, before, units);
-    return 0;
-}
-
 static int find_for_size(struct by_bits_search *s, uint64_t limit, struct baryon_error *err)
 {
     struct by_llm_auto_measured measured = {0};
-    const struct by_bits_trial trial = {s->chosen, BY_BITS_BEST, &measured};
-    if (by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
+    double *by_window = by_arena_alloc(&s->arena, s->windows.choose, sizeof *by_window, err);
+    const struct by_bits_trial trial = {s->chosen, BY_BITS_BEST, &measured, by_window};
+    if (!by_window || by_bits_choose(s, limit, err) || by_bits_try(s, &trial, err))
         return -1;
     s->result->reached = measured.kl.mean;
-    return correct_choices(s, limit, err);
+    return by_bits_correct_choices(s, limit, by_window, err);
 }
 
 /* --- Beside it --- */
 
 static int judge_best(struct by_bits_search *s, struct baryon_error *err)
 {
-    const struct by_bits_trial trial = {s->chosen, BY_BITS_BEST, &s->result->chosen};
+    const struct by_bits_trial trial = {s->chosen, BY_BITS_BEST, &s->result->chosen, NULL};
     char path[4096];
     struct by_llm_auto_measured *chosen = &s->result->chosen;
     chosen->bytes = by_bits_chosen_bytes(s, s->chosen);

@@ -9,6 +9,7 @@
  *   probe.c     what errors count
  *   parts.c     what layers and kinds of a quantized model count
  *   choose.c    types within a size
+ *   correct.c   choices, by what a model was found to diverge
  *   trial.c     quantizing and measuring
  *   single.c    single types beside it
  *   record.c    what was found of layers, as a journal
@@ -113,14 +114,19 @@ void by_bits_probe_close(struct by_bits_search *s);
 int by_bits_layers(struct by_bits_search *s, const char *path, double *kl,
                    struct baryon_error *err);
 
-/* The part of each kind of linear in what a quantized model diverges, in windows that choose; 0:
+/* The part of each kind of linear in what a quantized model diverges, in windows that probed; 0:
  * the model has none. kl: of BY_BITS_KINDS. */
 int by_bits_kinds(struct by_bits_search *s, const char *path, double *kl, struct baryon_error *err);
 /* Factors of each kind are corrected by its part in what a model of s->chosen diverges. */
 void by_bits_correct_kinds(struct by_bits_search *s, const double *kl);
-/* Some windows tell models that are nearly as good apart by chance alone: a corrected choice, which
- * is the better one of a kind, stays unless it is worse by more than the error over windows. */
-bool by_bits_keeps(const struct by_llm_mean *corrected, double first);
+/* Some windows tell models that are nearly as good apart by chance alone: a corrected choice stays
+ * unless it is worse by more than the error that the mean difference of windows has. */
+bool by_bits_keeps(const struct by_llm_mean *worse);
+/* Of two models' windows; the error is infinite with one window. */
+struct by_llm_mean by_bits_difference(const double *own, const double *other, size_t windows);
+/* Other choices within the size, as long as they are not worse; by_window: of what was chosen. */
+int by_bits_correct_choices(struct by_bits_search *s, uint64_t bytes, double *by_window,
+                            struct baryon_error *err);
 /* Predictions from errors and factors. */
 int by_bits_predict(struct by_bits_search *s, struct baryon_error *err);
 /* The smallest or greatest type of each unit. */
@@ -138,6 +144,7 @@ struct by_bits_trial {
     const size_t *chosen;
     const char *name; /* of the file or folder of the trial */
     struct by_llm_auto_measured *measured;
+    double *by_window; /* divergence of each window that is measured on; NULL: not asked for */
 };
 /* Quantizes into a place beside the output. */
 int by_bits_quantize(struct by_bits_search *s, const struct by_bits_trial *trial,
@@ -151,8 +158,9 @@ int by_bits_try(struct by_bits_search *s, const struct by_bits_trial *trial,
 /* Single types within bytes of linears that may be better than the best model; where one is, it
  * becomes the best. */
 int by_bits_try_singles(struct by_bits_search *s, uint64_t bytes, struct baryon_error *err);
-/* Name of the model that is kept. */
-#define BY_BITS_BEST "best"
+/* Names of the model that is kept, and of one that may become it. */
+#define BY_BITS_BEST  "best"
+#define BY_BITS_TRIAL "trial"
 /* Its path, whose memory is buf's. */
 int by_bits_trial_path(const struct by_bits_search *s, const char *name, char *buf, size_t size,
                        struct baryon_error *err);

@@ -38,30 +38,6 @@ int by_bits_predict(struct by_bits_search *s, struct baryon_error *err)
     return 0;
 }
 
-/* A kind's part in all layers together is measured itself, where probes only share the divergence
- * of a layer by what drifts: it counts in full. */
-bool by_bits_keeps(const struct by_llm_mean *corrected, double first)
-{
-    return corrected->mean <= first + (isfinite(corrected->error) ? corrected->error : 0);
-}
-
-void by_bits_correct_kinds(struct by_bits_search *s, const double *kl)
-{
-    double predicted[BY_BITS_KINDS] = {0}, all = 0, measured = 0;
-    for (size_t i = 0; i < s->linear_count; i++) {
-        const struct by_bits_linear *linear = &s->linears[i];
-        predicted[linear->kind] += s->predicted[i * s->type_count + s->chosen[linear->unit]];
-    }
-    for (size_t k = 0; k < BY_BITS_KINDS; k++) {
-        all += predicted[k];
-        measured += kl[k];
-    }
-    for (size_t i = 0; i < s->calibrated.decoder.layers && all > 0 && measured > 0; i++)
-        for (size_t k = 0; k < BY_BITS_KINDS; k++)
-            if (predicted[k] > 0 && kl[k] > 0)
-                s->factor[i * BY_BITS_KINDS + k] *= kl[k] / measured / (predicted[k] / all);
-}
-
 /* The types that a unit can have, as choices; `types` says which they are. */
 static size_t list_choices(const struct by_bits_search *s, size_t unit,
                            struct by_budget_choice *choices, size_t *types)

@@ -75,7 +75,7 @@ static int try_type(struct singles *singles, size_t type, struct baryon_error *e
     struct by_bits_search *s = singles->s;
     const struct by_llm_quantized kept = s->result->quantized;
     struct by_llm_auto_measured measured = {0};
-    const struct by_bits_trial trial = {singles->chosen, SINGLE, &measured};
+    const struct by_bits_trial trial = {singles->chosen, SINGLE, &measured, NULL};
     for (size_t u = 0; u < s->unit_count; u++)
         singles->chosen[u] = type;
     if (by_bits_try(s, &trial, err))

@@ -127,6 +127,8 @@ int by_bits_measure(struct by_bits_search *s, const struct by_bits_trial *trial,
         .context = s,
     };
     const int status = by_llm_evaluate(&found, &options, err);
+    for (size_t i = 0; !status && trial->by_window && i < options.windows; i++)
+        trial->by_window[i] = found.by_window[i].kl;
     by_llm_evaluation_release(&found);
     if (status)
         return -1;

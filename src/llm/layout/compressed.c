@@ -2,6 +2,7 @@
 #include "llm/layout/fields.h"
 
 #include "array/elem.h"
+#include "base/file.h"
 #include "dtype/family.h"
 
 #include <stdio.h>
@@ -31,15 +32,17 @@ static enum format format_of(const struct by_llm_spec *spec)
                                               : NO_FORMAT;
 }
 
-/* Loaders take integers beside inputs of int8 a byte each. */
-static bool compressed_whole_bytes(const struct by_llm_scheme *scheme)
+/* Loaders take integers beside inputs of int8 a byte each. Other writers do so in other schemes,
+ * too, and say it by the name. */
+static bool compressed_whole_bytes(const struct by_llm_scheme *scheme, const char *stored)
 {
-    return by_llm_spec_is_int(&scheme->weight) && scheme->input.dtype == &by_dtype_int8;
+    return by_llm_spec_is_int(&scheme->weight) &&
+           (stored ? by_has_suffix(stored, ".weight") : scheme->input.dtype == &by_dtype_int8);
 }
 
 static enum format format_of_scheme(const struct by_llm_scheme *scheme)
 {
-    return compressed_whole_bytes(scheme) ? INTS : format_of(&scheme->weight);
+    return compressed_whole_bytes(scheme, NULL) ? INTS : format_of(&scheme->weight);
 }
 
 /* fp8 inputs beside int4 weights are those of a token. */

@@ -85,8 +85,9 @@ struct by_llm_layout {
     int (*accepts)(const struct by_llm_scheme *scheme, struct baryon_error *err);
     /* What the layout asks of a tensor; model: element type of the model's weights. */
     void (*prepare)(struct by_llm_tensor *tensor, int64_t model);
-    /* Whether codes take a byte each, however few bits they have; NULL: never. */
-    bool (*whole_bytes)(const struct by_llm_scheme *scheme);
+    /* Whether codes take a byte each, however few bits they have; stored: their tensor, where a
+     * checkpoint has them already, else NULL. Where this is NULL: never. */
+    bool (*whole_bytes)(const struct by_llm_scheme *scheme, const char *stored);
     int (*list)(const struct by_llm_tensor *tensor, size_t rows, struct by_llm_fields *fields,
                 struct baryon_error *err);
     /* Members of quantization_config. */
@@ -103,6 +104,8 @@ struct by_llm_layout {
 
 const struct by_llm_layout *const *by_llm_layouts(size_t *count);
 const struct by_llm_layout *by_llm_layout_find(const char *name, struct baryon_error *err);
+bool by_llm_layout_whole_bytes(const struct by_llm_layout *layout,
+                               const struct by_llm_scheme *scheme, const char *stored);
 
 /* Inputs as config.json has them. Where no samples were seen, scales are found while the model
  * runs; dtype NULL: inputs that need a scale of samples stay floats. */

@@ -33,6 +33,12 @@ const struct by_llm_layout *by_llm_layout_find(const char *name, struct baryon_e
     return NULL;
 }
 
+bool by_llm_layout_whole_bytes(const struct by_llm_layout *layout,
+                               const struct by_llm_scheme *scheme, const char *stored)
+{
+    return layout->whole_bytes && layout->whole_bytes(scheme, stored);
+}
+
 int by_llm_layout_refuse(const char *layout, const struct by_llm_scheme *scheme,
                          const char *accepted, struct baryon_error *err)
 {

@@ -80,21 +80,13 @@ static bool is_turned(const struct by_llm_dialect *dialect, const struct by_llm_
             spec->grain == BY_LLM_GROUP);
 }
 
-/* compressed-tensors' integers beside rounded inputs are not packed, whatever their bits. */
-static bool has_whole_bytes(const struct by_llm_source *source, const struct by_llm_spec *spec,
-                            const struct by_llm_weight *weight)
-{
-    return source->dialect.layout == &by_llm_layout_compressed && by_llm_spec_is_int(spec) &&
-           by_has_suffix(weight->stored->name, ".weight");
-}
-
 /* Rows and columns by the dimensions of the codes. */
 static void measure(const struct by_llm_source *source, const struct by_llm_spec *spec,
-                    struct by_llm_weight *weight)
+                    bool whole_bytes, struct by_llm_weight *weight)
 {
     const struct by_stored_tensor *codes = weight->stored;
     /* Only bits that divide 24 are packed, as those of integers; other codes fill their bytes. */
-    const bool is_whole = has_whole_bytes(source, spec, weight) || 24 % spec->dtype->bits;
+    const bool is_whole = whole_bytes || 24 % spec->dtype->bits;
     const size_t bits = is_whole ? 8 * by_dtype_code_bytes(spec->dtype) : spec->dtype->bits;
     const size_t per_row = (size_t)codes->dims[1] * codes->type->bytes * 8 / bits;
     weight->rows = (size_t)codes->dims[0];
@@ -204,11 +196,13 @@ static int read_codes(struct by_llm_source *source, struct by_llm_weight *weight
         return by_fail(err, BARYON_ERR_UNSUPPORTED, "%s has %zu dimensions, must be 2",
                        by_quote(quoted, weight->stored->name), weight->stored->rank);
     weight->as = BY_LLM_AS_CODES;
-    measure(source, spec, weight);
+    const bool whole_bytes = by_llm_layout_whole_bytes(
+        source->dialect.layout, &(struct by_llm_scheme){.weight = *spec}, weight->stored->name);
+    measure(source, spec, whole_bytes, weight);
     if (by_llm_tensor_init(&weight->tensor, spec, weight->columns, err))
         return by_err_in(err, "%s", by_quote(quoted, weight->layer));
     source->dialect.layout->prepare(&weight->tensor, BY_ELEM_FLOAT);
-    weight->tensor.whole_bytes = has_whole_bytes(source, spec, weight);
+    weight->tensor.whole_bytes = whole_bytes;
     weight->tensor.stored = stored_elem(source, weight, spec);
     if (source->dialect.layout->list(&weight->tensor, weight->rows, &weight->fields, err) ||
         find_parts(source, weight, err) || read_index(source, weight, err))
