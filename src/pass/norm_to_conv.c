@@ -7,12 +7,14 @@
 #define RANK_MAX     5 /* of what ONNX Runtime's Conv takes */
 #define CHANNELS_MAX (1u << 20)
 #define EPSILON      1e-5f
-#define PEER_EPSILON 1e-10f /* where the attribute is left out; ONNX says 1e-5 */
+#define PEER_EPSILON 1e-10f  /* where the attribute is left out; ONNX says 1e-5 */
+#define DEAD         0x1p-32 /* of epsilon: a variance that moves the output by 2^-16 of its scale */
 
 struct norm {
     const double *scale, *shift, *mean, *variance;
     double epsilon;
     size_t channels;
+    bool dead_vanish;
 };
 
 static bool find_norm(struct by_matcher *match, const struct baryon_node *node, struct norm *norm)
@@ -27,6 +29,7 @@ static bool find_norm(struct by_matcher *match, const struct baryon_node *node, 
             return false;
         norm->channels = count;
     }
+    norm->dead_vanish = !match->context->compat;
     norm->epsilon = by_node_float(node, "epsilon", match->context->compat ? PEER_EPSILON : EPSILON);
     return true;
 }
@@ -40,11 +43,19 @@ static bool can_be_conv(const struct by_matcher *match, const struct baryon_node
            by_node_int(node, "spatial", 1);
 }
 
+/* A channel that never moved in training has the factor 1 / sqrt(epsilon), far above all others,
+ * and carries nothing: in the one scale of a weight it would leave them few steps. */
+static bool is_dead(const struct norm *norm, size_t channel)
+{
+    return norm->dead_vanish && norm->variance[channel] < DEAD * norm->epsilon;
+}
+
 /* Whether all weights and biases are finite as floats. */
 static bool fold_norm(const struct norm *norm, double *weights, double *biases)
 {
     for (size_t i = 0; i < norm->channels; i++) {
-        weights[i] = norm->scale[i] / sqrt(norm->variance[i] + norm->epsilon);
+        weights[i] =
+            is_dead(norm, i) ? 0 : norm->scale[i] / sqrt(norm->variance[i] + norm->epsilon);
         biases[i] = norm->shift[i] - norm->mean[i] * weights[i];
         if (!isfinite((float)weights[i]) || !isfinite((float)biases[i]))
             return false;

@@ -185,6 +185,16 @@ def batch_norm_to_conv(passes):
         same = np.array_equal(got["yweights"].ravel(), wanted.astype("f4")) and np.array_equal(
             got["ybias"], (start["b"] - start["m"].astype("f8") * wanted).astype("f4"))  # fmt: skip
         passes.note("batch norm: doubles rounded once" + label, None if same else got)
+    dead = norm_model([1, 5, 2, 2], 5)
+    limit = np.float32(1e-5) * 2.0**-32
+    variances = np.array([0.1, 1e-36, 0, limit, np.nextafter(np.float32(limit), np.float32(0))], np.float32)
+    dead.graph.initializer[3].CopyFrom(numpy_helper.from_array(variances, "v"))
+    shift = initializers(dead)["b"]
+    for options, alive in (("", [True, False, False, True, False]), ("compat", [True] * 5)):
+        got = initializers(passes.run(dead, "batch-norm-to-conv", options)[0])
+        same = (got["yweights"].ravel() != 0).tolist() == alive and all(
+            on or bias == want for on, bias, want in zip(alive, got["ybias"], shift, strict=True))  # fmt: skip
+        passes.note(f"batch norm with dead channels {options}", None if same else got)
     nodes = [node("BatchNormalization", "x s b m v", "y"), node("BatchNormalization", "y s b m v", "z")]
     model = build(nodes, {"x": [1, 3, 2, 2]}, {"y": None, "z": None}, {n: positive(3) for n in "sbmv"})
     passes.check("batch norms that share", model, "batch-norm-to-conv", changes=2, ops={"Conv": 2})

@@ -112,7 +112,7 @@ static int quantize(char **args, struct baryon_error *err)
     weight.tensor.search = strcmp(args[6], "mse") ? BY_LLM_SEARCH_MINMAX : BY_LLM_SEARCH_MSE;
     weight.tensor.model = by_elem_by_name(args[3]);
     layout->prepare(&weight.tensor, by_elem_by_name(args[3]));
-    weight.tensor.whole_bytes = layout->whole_bytes && layout->whole_bytes(scheme);
+    weight.tensor.whole_bytes = by_llm_layout_whole_bytes(layout, scheme, NULL);
     return layout->list(&weight.tensor, weight.rows, &weight.fields, err) || fill(&weight, err) ||
                    read_back(&weight, err) || save_all(&weight, args[8], err)
                ? -1
