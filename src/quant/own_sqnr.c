@@ -92,9 +92,18 @@ int by_quant_own_wanted(struct by_quant_plan *plan, const char *const **names, s
     return 0;
 }
 
+static int own_at_best(const struct by_quant_plan *plan, size_t row, struct by_stats *stats,
+                       double *sqnr, bool *known, struct baryon_error *err)
+{
+    const struct by_quant_row *at = &plan->rows.at[row];
+    const struct by_tensor_stats *seen = by_stats_find(stats, at->value->name);
+    *known = at->role == BY_ROLE_ACTIVATION && seen && seen->sketch.count;
+    return *known ? by_quant_sqnr_at_best(plan, row, &seen->sketch, sqnr, err) : 0;
+}
+
 /* least: by the row that owns the parameters. */
-static int find_least(const struct by_quant_plan *plan, struct by_stats *stats, double *least,
-                      struct baryon_error *err)
+static int find_least(const struct by_quant_plan *plan, struct by_stats *stats, bool at_best,
+                      double *least, struct baryon_error *err)
 {
     for (size_t i = 0; i < plan->rows.count; i++)
         least[i] = INFINITY;
@@ -102,7 +111,7 @@ static int find_least(const struct by_quant_plan *plan, struct by_stats *stats, 
         double sqnr, *own = &least[by_quant_owner(plan, i)];
         bool known = false;
         if (has_8_bits(&plan->rows.at[i].spec) &&
-            by_quant_own_sqnr(plan, i, stats, &sqnr, &known, err) < 0)
+            (at_best ? own_at_best : by_quant_own_sqnr)(plan, i, stats, &sqnr, &known, err) < 0)
             return -1;
         if (known && sqnr < *own)
             *own = sqnr;
@@ -124,13 +133,13 @@ static size_t list_rows(const struct by_quant_plan *plan, const double *least,
     return count;
 }
 
-int by_quant_own_list(const struct by_quant_plan *plan, struct by_stats *stats,
+int by_quant_own_list(const struct by_quant_plan *plan, struct by_stats *stats, bool at_best,
                       struct by_own_sqnr **list, size_t *count, struct baryon_error *err)
 {
     double *least = by_alloc(plan->rows.count + 1, sizeof *least, err);
     *list = by_alloc(plan->rows.count + 1, sizeof **list, err);
     *count = 0;
-    const int status = least && *list ? find_least(plan, stats, least, err) : -1;
+    const int status = least && *list ? find_least(plan, stats, at_best, least, err) : -1;
     if (status == 0)
         *count = list_rows(plan, least, *list);
     by_free(least);

@@ -25,8 +25,9 @@ int by_quant_own_wanted(struct by_quant_plan *plan, const char *const **names, s
                         struct baryon_error *err);
 
 /* The tensors of all rows with 8 bits, sorted by name. Those that share parameters have the lowest
- * SQNR of them. The caller frees it; names are those of the values. */
-int by_quant_own_list(const struct by_quant_plan *plan, struct by_stats *stats,
+ * SQNR of them. at_best: with parameters for their whole range, where rows have none yet. The
+ * caller frees it; names are those of the values. */
+int by_quant_own_list(const struct by_quant_plan *plan, struct by_stats *stats, bool at_best,
                       struct by_own_sqnr **list, size_t *count, struct baryon_error *err);
 
 /* Whether a tensor of 8 bits has less than this many dB by itself, by the recipe's list. */

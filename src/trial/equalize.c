@@ -5,6 +5,7 @@
 #include "adjust/cle.h"
 #include "trial/biases.h"
 #include "trial/trial.h"
+#include "trial/wide.h"
 
 #define WORTH 1.0 /* bits of spread below which there is nothing to win by trying */
 
@@ -126,21 +127,25 @@ static bool is_wider(const struct by_recipe *recipe, int range)
     return recipe->cle_range > 0 && (reach == 0 || reach > recipe->cle_range);
 }
 
+static int is_poor(struct by_trial *trial, const struct by_candidate *best, bool *poor,
+                   struct baryon_error *err)
+{
+    struct by_trial_score score;
+    if (by_trial_contest(trial, best, 1, &score, err) < 0)
+        return -1;
+    *poor = !by_trial_is_good(&score);
+    return 0;
+}
+
 /* Powers of two leave room above the range of a tensor. Other scales become coarser by a wider one:
  * nine networks gained nothing, a mobile one that had 2 dB gained ten. */
 static int may_gain(const struct by_quantization *q, struct by_trial *trial,
                     const struct by_candidate *best, bool *may, struct baryon_error *err)
 {
     const struct by_recipe *recipe = q->options->recipe;
-    struct by_trial_score score;
     *may = !has_exponents(q) && recipe->weight.granularity == BY_PER_TENSOR &&
            !by_trial_before_rounding(recipe);
-    if (!*may || recipe->activation.scale == BY_SCALE_POW2)
-        return 0;
-    if (by_trial_contest(trial, best, 1, &score, err) < 0)
-        return -1;
-    *may = !by_trial_is_good(&score);
-    return 0;
+    return !*may || recipe->activation.scale == BY_SCALE_POW2 ? 0 : is_poor(trial, best, may, err);
 }
 
 /* Channels of weights that have one scale are held apart by the range of a tensor. */
@@ -192,6 +197,33 @@ static int choose_range(struct by_quantization *q, struct by_trial *trial,
     return 0;
 }
 
+/* --- Before wide activations --- */
+
+/* What gains a decibel in 8 bits may cost five where 16 bits are chosen afterwards. */
+static int look_at_width(struct by_quantization *q, struct by_trial *trial,
+                         const struct by_candidate *best, struct by_candidate *wide, bool *better,
+                         struct baryon_error *err)
+{
+    struct by_trial_score scores[2];
+    int level;
+    *better = false;
+    if (by_trial_before_rounding(q->options->recipe))
+        return 0;
+    if (is_poor(trial, best, better, err) < 0)
+        return -1;
+    if (!*better)
+        return 0;
+    *better = false;
+    if (by_wide_foresee(q, by_trial_seen(trial), &level, err) < 0)
+        return -1;
+    if (!level)
+        return 0;
+    *wide = *best;
+    wide->edits[BY_EDIT_WIDE] = level;
+    const struct by_candidate both[] = {*best, *wide};
+    return by_trial_compare(q, trial, BY_VERDICT_WIDE, both, scores, better, err);
+}
+
 /* --- The stage --- */
 
 static int refuse_stats(const struct by_quantization *q, struct baryon_error *err)
@@ -233,10 +265,22 @@ static int try_all(struct by_quantization *q, struct by_trial *trial,
                    struct baryon_error *err)
 {
     const bool judged = best->edits[BY_EDIT_EQUALIZATION] == BY_CLE_AUTO;
+    struct by_candidate wide;
+    bool better;
     if ((judged && choose_equalization(q, trial, survey, best, err) < 0) ||
         (biases && by_choose_biases(q, trial, best, err) < 0))
         return -1;
-    return judged ? choose_range(q, trial, best, err) : 0;
+    if (!judged)
+        return 0;
+    if (look_at_width(q, trial, best, &wide, &better, err) < 0)
+        return -1;
+    if (better)
+        *best = wide;
+    if ((better && choose_equalization(q, trial, survey, best, err) < 0) ||
+        choose_range(q, trial, best, err) < 0)
+        return -1;
+    best->edits[BY_EDIT_WIDE] = 0; /* which ones have 16 bits, all samples say later */
+    return 0;
 }
 
 static void log_equalization(const struct by_quantization *q, const struct by_candidate *best,

@@ -4,18 +4,12 @@
 #include "adjust/weight_rows.h"
 #include "quant/own_sqnr.h"
 #include "trial/trial.h"
-
-/* Noise of activations hides what weights gain. Where these may have 16 bits later, they have them
- * here. */
-static int width_that_judges(const struct by_recipe *recipe)
-{
-    return recipe->wide_auto && recipe->domain != BY_Q_ONNX ? BY_WIDE_ALL : 0;
-}
+#include "trial/wide.h"
 
 /* Weights as they are, clipped where that may be chosen later, and without the rows. */
 static size_t list_ways(const struct by_recipe *recipe, struct by_candidate ways[3])
 {
-    const struct by_candidate as_is = {.edits = {[BY_EDIT_WIDE] = width_that_judges(recipe)}};
+    const struct by_candidate as_is = {.edits = {[BY_EDIT_WIDE] = by_wide_that_judges(recipe)}};
     const bool clips =
         recipe->other_weight_method && recipe->weight.method == by_calibrator_find("minmax");
     ways[0] = ways[1] = ways[2] = as_is;

@@ -14,14 +14,37 @@ static size_t count_below(const struct by_recipe *recipe, double level)
     return count;
 }
 
-int by_wide_list(struct by_quantization *q, struct baryon_error *err)
+static int list_own(struct by_quantization *q, struct by_stats *stats, bool at_best,
+                    struct baryon_error *err)
 {
     struct by_recipe *recipe = &q->recipe;
-    if ((!recipe->wide_auto && !(recipe->wide_below > 0)) || !q->stats)
-        return 0;
-    if (by_quant_own_list(q->plan, q->stats, &q->own, &recipe->own.count, err) < 0)
+    by_free(q->own);
+    q->own = NULL;
+    recipe->own.count = 0;
+    if (by_quant_own_list(q->plan, stats, at_best, &q->own, &recipe->own.count, err) < 0)
         return -1;
     recipe->own.at = q->own;
+    return 0;
+}
+
+int by_wide_list(struct by_quantization *q, struct baryon_error *err)
+{
+    const struct by_recipe *recipe = &q->recipe;
+    return (recipe->wide_auto || recipe->wide_below > 0) && q->stats
+               ? list_own(q, q->stats, false, err)
+               : 0;
+}
+
+int by_wide_foresee(struct by_quantization *q, struct by_stats *seen, int *level,
+                    struct baryon_error *err)
+{
+    const int greatest = levels[BY_WIDE_LEVELS - 1];
+    *level = 0;
+    if (!seen || !by_wide_that_judges(&q->recipe))
+        return 0;
+    if (list_own(q, seen, true, err) < 0)
+        return -1;
+    *level = count_below(&q->recipe, greatest) ? greatest : 0;
     return 0;
 }
 
@@ -29,6 +52,11 @@ bool by_wide_is_open(const struct by_recipe *recipe)
 {
     return recipe->wide_auto && recipe->domain != BY_Q_ONNX &&
            count_below(recipe, levels[BY_WIDE_LEVELS - 1]) > 0;
+}
+
+int by_wide_that_judges(const struct by_recipe *recipe)
+{
+    return recipe->wide_auto && recipe->domain != BY_Q_ONNX ? BY_WIDE_ALL : 0;
 }
 
 /* The unchanged one first; levels that add no tensor to it are left out. */
