@@ -157,5 +157,5 @@ bool by_quant_is_below(const struct by_recipe *recipe, const char *tensor, doubl
 bool by_quant_is_wide(const struct by_recipe *recipe, const char *tensor)
 {
     return recipe->wide_below >= BY_WIDE_ALL ||
-           by_quant_is_below(recipe, tensor, recipe->wide_below);
+           (recipe->wide_below > 0 && by_quant_is_below(recipe, tensor, recipe->wide_below));
 }
