@@ -32,8 +32,8 @@ static bool same_size(struct size one, struct size other)
 struct known {
     const struct baryon_value *value;
     size_t axis;
-    unsigned left, least; /* of the depth: when it was looked for, and at its deepest place */
-    bool cut;             /* there it ended: less or more of it may find another size */
+    unsigned takes; /* of the depth */
+    bool cut;       /* it took all that was left: less or more may find another size */
     struct size size;
 };
 
@@ -300,7 +300,7 @@ static bool tells_size(const struct known *known, const struct baryon_value *val
 {
     if (known->value != value || known->axis != axis)
         return false;
-    return known->cut ? known->left == left : known->left - known->least <= left;
+    return known->cut ? known->takes == left : known->takes <= left;
 }
 
 /* What no depth ended is the same from wherever as much is left as it takes. */
@@ -314,9 +314,9 @@ static struct size size_along(const struct baryon_value *value, size_t axis, str
         memory->least = walk.left;
         memory->cut = false;
         const struct size size = find_size(value, axis, walk);
-        *known = (struct known){value, axis, walk.left, memory->least, memory->cut, size};
+        *known = (struct known){value, axis, walk.left - memory->least, memory->cut, size};
     }
-    const unsigned least = walk.left - (known->left - known->least);
+    const unsigned least = walk.left - known->takes;
     memory->least = least < before ? least : before;
     memory->cut = cut || known->cut;
     return known->size;

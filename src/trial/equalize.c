@@ -205,15 +205,15 @@ static int look_at_width(struct by_quantization *q, struct by_trial *trial,
                          struct baryon_error *err)
 {
     struct by_trial_score scores[2];
+    bool poor;
     int level;
     *better = false;
     if (by_trial_before_rounding(q->options->recipe))
         return 0;
-    if (is_poor(trial, best, better, err) < 0)
+    if (is_poor(trial, best, &poor, err) < 0)
         return -1;
-    if (!*better)
+    if (!poor)
         return 0;
-    *better = false;
     if (by_wide_foresee(q, by_trial_seen(trial), &level, err) < 0)
         return -1;
     if (!level)

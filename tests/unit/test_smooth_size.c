@@ -13,8 +13,7 @@ static const char *numbered(struct baryon_model *model, char kind, int number)
     return name_of(model, text);
 }
 
-/* The batch of x, and 24 channels, which a reshape says; then a stream of residuals.
- */
+/* The batch of x, and 24 channels, which a reshape says; then a stream of residuals. */
 static struct baryon_model *stream_model(void)
 {
     static const int64_t wanted[] = {0, 24};
