@@ -212,6 +212,7 @@ static int finish_search(struct by_auto_work *work, struct baryon_error *err)
     struct by_auto *out = work->out;
     if (work->best == BY_AUTO_NO_POINT)
         return no_point(work, err);
+    work->finishing = true;
     if (make_best(work, err) < 0)
         return -1;
     out->best = work->best;

@@ -50,6 +50,7 @@ struct by_auto_work {
     double errors;               /* standard errors that margins are */
     size_t measured;             /* points whose tensors and layers were measured one by one */
     bool interrupted;            /* options->progress asked to stop */
+    bool finishing;              /* the search is over: no limit of time holds any more */
 };
 
 /* --- points.c --- */

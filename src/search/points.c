@@ -125,7 +125,8 @@ bool by_auto_watch(void *context, const struct by_calibrate_progress *now)
     shown.keeps = true; /* finished points are kept */
     if (options->progress && options->progress(options->context, &shown))
         work->interrupted = true;
-    const bool late = work->best != BY_AUTO_NO_POINT && by_auto_is_over_time(work);
+    const bool late =
+        !work->finishing && work->best != BY_AUTO_NO_POINT && by_auto_is_over_time(work);
     work->out->timed_out = work->out->timed_out || late;
     return work->interrupted || late;
 }
