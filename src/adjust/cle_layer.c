@@ -106,15 +106,30 @@ static float peak_at(const struct by_cle_layer *layer, const float *at)
     return peak;
 }
 
+/* Four greatest values side by side, as one would wait for itself in each step. */
+static float greatest_of(const float *values, size_t count)
+{
+    float most[4] = {0};
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            most[k] = greater(most[k], values[i + k]);
+    for (; i < count; i++)
+        most[0] = greater(most[0], values[i]);
+    return greater(greater(most[0], most[1]), greater(most[2], most[3]));
+}
+
 static void find_peaks(struct by_cle_layer *layer, const float *weights)
 {
+    const bool dense = layer->inside == 1 && layer->stride_in == 1;
     for (size_t out = 0; out < layer->outs; out++) {
         const float *at = weights + place_of(layer, out, 0);
         float *peaks = layer->peak + out * layer->group_ins;
-        for (size_t in = 0; in < layer->group_ins; in++) {
+        for (size_t in = 0; dense && in < layer->group_ins; in++)
+            peaks[in] = fabsf(at[in]);
+        for (size_t in = 0; !dense && in < layer->group_ins; in++)
             peaks[in] = peak_at(layer, at + in * layer->stride_in);
-            layer->greatest = greater(layer->greatest, peaks[in]);
-        }
+        layer->greatest = greater(layer->greatest, greatest_of(peaks, layer->group_ins));
     }
 }
 
@@ -161,21 +176,20 @@ int by_cle_layer_open(struct by_cle *cle, struct baryon_node *node, size_t insid
 
 /* --- Scales --- */
 
-static size_t in_of(const struct by_cle_layer *layer, size_t out, size_t in)
-{
-    return out / (layer->outs / layer->groups) * layer->group_ins + in;
-}
-
-static double factor(const struct by_cle_layer *layer, size_t out, size_t in)
-{
-    return (layer->in_scale ? layer->in_scale[in_of(layer, out, in)] : 1) /
-           (layer->out_scale ? layer->out_scale[out] : 1);
-}
-
 static void scale_at(const struct by_cle_layer *layer, float *at, double scale)
 {
     for (size_t k = 0; k < layer->inside; k++)
         at[k * layer->stride_inside] = (float)(at[k * layer->stride_inside] * scale);
+}
+
+static void scale_channel(const struct by_cle_layer *layer, size_t out, float *weights)
+{
+    const size_t first = out / (layer->outs / layer->groups) * layer->group_ins;
+    const double *in_scale = layer->in_scale ? layer->in_scale + first : NULL;
+    const double out_scale = layer->out_scale ? layer->out_scale[out] : 1;
+    float *at = weights + place_of(layer, out, 0);
+    for (size_t in = 0; in < layer->group_ins; in++)
+        scale_at(layer, at + in * layer->stride_in, (in_scale ? in_scale[in] : 1) / out_scale);
 }
 
 static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
@@ -186,8 +200,7 @@ static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
     if (!weights)
         return -1;
     for (size_t out = 0; out < layer->outs; out++)
-        for (size_t in = 0; in < layer->group_ins; in++)
-            scale_at(layer, weights + place_of(layer, out, in), factor(layer, out, in));
+        scale_channel(layer, out, weights);
     const int status =
         by_floats_write(cle->graph->model, layer->weight->initializer, weights, count, err);
     by_free(weights);

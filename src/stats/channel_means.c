@@ -11,7 +11,11 @@
 #define PIECE   4096u
 #define COLUMNS 64u
 
-typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+#define QUAD  4u
+#define QUADS (LANES / QUAD)
+
+/* Of the width that every processor has in a register. */
+typedef float quad __attribute__((vector_size(QUAD * sizeof(float))));
 
 int by_channel_means_init(struct by_channel_means *means, size_t count, struct baryon_error *err)
 {
@@ -32,24 +36,30 @@ struct look {
     float *sums;
 };
 
-static void end_run(const lanes *run, double sums[LANES])
+static quad load_quad(const float *values)
 {
-    for (size_t i = 0; i < LANES; i++)
-        sums[i] += (double)(*run)[i];
+    quad out;
+    memcpy(&out, values, sizeof out);
+    return out;
 }
 
-/* Adds values[i] to the lane i % LANES. */
+/* Adds values[i] to the lane i % LANES. Four names, since an array would not stay in registers. */
 static void add_run(const float *values, size_t count, double sums[LANES])
 {
-    lanes run = {0}, next;
+    quad a = {0}, b = {0}, c = {0}, d = {0};
+    float run[LANES];
     size_t i = 0;
     for (; i + LANES <= count; i += LANES) {
-        memcpy(&next, values + i, sizeof next);
-        run += next;
+        a += load_quad(values + i);
+        b += load_quad(values + i + QUAD);
+        c += load_quad(values + i + 2 * QUAD);
+        d += load_quad(values + i + 3 * QUAD);
     }
+    memcpy(run, (quad[]){a, b, c, d}, sizeof run);
     for (size_t lane = 0; i < count; i++, lane++)
         run[lane] += values[i];
-    end_run(&run, sums);
+    for (size_t lane = 0; lane < LANES; lane++)
+        sums[lane] += (double)run[lane];
 }
 
 static void add_values(const float *values, size_t count, double sums[LANES])
