@@ -115,6 +115,31 @@ static bool is_for_normalization(const struct by_placing *placing, const struct 
     return false;
 }
 
+/* A row of constants, one for each output channel of the product. */
+static bool is_bias_of(const struct baryon_node *product, const struct baryon_value *value)
+{
+    const struct baryon_value *weight = by_node_in(product, 1);
+    if (!weight || !weight->initializer || !value || !value->initializer)
+        return false;
+    const struct by_ints *all = &weight->initializer->dims, *row = &value->initializer->dims;
+    if (all->count < 2 || !row->count || row->at[row->count - 1] != all->at[all->count - 1])
+        return false;
+    for (size_t i = 0; i + 1 < row->count; i++)
+        if (row->at[i] != 1)
+            return false;
+    return true;
+}
+
+/* MatMul and Add are a Gemm, whose product has no pair either, but that there are more than two
+ * dimensions. QLinearMatMul gives integers, so it requires one. */
+static bool is_biased_product(const struct by_recipe *recipe, const struct baryon_node *node,
+                              const struct baryon_node *reader)
+{
+    return recipe->format != BY_FORMAT_QOPERATOR && by_node_is(node, "MatMul") &&
+           by_node_is(reader, "Add") &&
+           (is_bias_of(node, by_node_in(reader, 0)) || is_bias_of(node, by_node_in(reader, 1)));
+}
+
 static bool feeds_quantized(const struct by_placing *placing, const struct baryon_node *node)
 {
     const struct baryon_value *value = by_node_out(node, 0);
@@ -166,7 +191,8 @@ bool by_place_fused(const struct by_placing *placing, const struct baryon_value 
     if (!recipe->compat && !placing->quantized[reader->index])
         return false;
     if (is_asked_between(recipe, node, reader) ||
-        (!recipe->compat && !spec->format && is_for_normalization(placing, value)))
+        (!recipe->compat && !spec->format &&
+         (is_biased_product(recipe, node, reader) || is_for_normalization(placing, value))))
         return true;
     return reader == only_reader(placing, value) && pads_for_pool(node, reader);
 }

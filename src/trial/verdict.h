@@ -31,6 +31,7 @@ enum by_verdict_rule {
     BY_VERDICT_METHOD_SEEN,       /* the same on samples that ranges are of: others are asked */
     BY_VERDICT_WIDE,              /* some activations have 16 bits */
     BY_VERDICT_WIDER,             /* more of them have */
+    BY_VERDICT_WIDEST,            /* nearly all of them have */
     BY_VERDICT_RANGES,            /* ranges of activations have factors */
     BY_VERDICT_SOLVED,            /* a reconstruction of integers stays */
     BY_VERDICT_UNSOLVED,          /* nearest integers with corrected biases replace it */

@@ -5,6 +5,9 @@
 
 /* In steps of about a bit, from tensors that are lost in 8 bits to those that are good. */
 static const int levels[BY_WIDE_LEVELS] = {25, 30, 35};
+/* Nearly all tensors. One whose few large rows are good hides that all others are lost, which a
+ * norm behind it enlarges again: class tokens beside patches. */
+#define LAST_LEVEL 45
 
 static size_t count_below(const struct by_recipe *recipe, double level)
 {
@@ -123,17 +126,14 @@ static void report_wide(struct by_quantization *q, int level, const struct by_tr
            made->tensors, q->recipe.own.count, level, made->gain, 100 * made->macs_share);
 }
 
-int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_candidate *now,
-                   struct baryon_error *err)
+/* The lowest level that is enough, or that all further ones gain nothing over. */
+static int choose_level(const struct by_quantization *q, struct by_trial *trial,
+                        const struct by_candidate *candidates, size_t count,
+                        struct by_trial_score *scores, size_t *place, struct baryon_error *err)
 {
-    struct by_candidate candidates[1 + BY_WIDE_LEVELS], ends[2];
-    struct by_trial_score scores[1 + BY_WIDE_LEVELS];
-    const size_t count = list_candidates(&q->recipe, now, candidates);
+    const struct by_candidate ends[] = {candidates[0], candidates[count - 1]};
     bool better;
-    if (count == 1)
-        return 0;
-    ends[0] = candidates[0];
-    ends[1] = candidates[count - 1];
+    *place = 0;
     if (by_trial_ahead(trial, ends, 2, err) < 0 ||
         by_trial_contest(trial, ends, 1, scores, err) < 0)
         return -1;
@@ -145,9 +145,47 @@ int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_
         return 0;
     if (by_trial_contest(trial, candidates, count, scores, err) < 0)
         return -1;
-    const size_t place = climb(q, scores, count);
-    *now = candidates[place];
-    if (place)
-        report_wide(q, now->edits[BY_EDIT_WIDE], &scores[place], &scores[0]);
+    *place = climb(q, scores, count);
+    return 0;
+}
+
+/* Where that is not good, what the levels cannot see. scores: of the model without wide tensors,
+ * which stays, and of the best one. */
+static int look_further(const struct by_quantization *q, struct by_trial *trial,
+                        struct by_candidate *best, struct by_trial_score *scores,
+                        struct baryon_error *err)
+{
+    struct by_candidate both[] = {*best, *best};
+    struct by_trial_score two[2];
+    bool better;
+    both[1].edits[BY_EDIT_WIDE] = LAST_LEVEL;
+    if (by_trial_is_good(&scores[1]) ||
+        count_below(&q->recipe, LAST_LEVEL) <= count_below(&q->recipe, best->edits[BY_EDIT_WIDE]))
+        return 0;
+    if (by_trial_compare(q, trial, BY_VERDICT_WIDEST, both, two, &better, err) < 0)
+        return -1;
+    *best = both[better];
+    scores[1] = two[better];
+    return 0;
+}
+
+int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_candidate *now,
+                   struct baryon_error *err)
+{
+    struct by_candidate candidates[1 + BY_WIDE_LEVELS];
+    struct by_trial_score scores[1 + BY_WIDE_LEVELS];
+    const size_t count = list_candidates(&q->recipe, now, candidates);
+    size_t place;
+    if (count == 1)
+        return 0;
+    if (choose_level(q, trial, candidates, count, scores, &place, err) < 0)
+        return -1;
+    struct by_trial_score both[] = {scores[0], scores[place]};
+    struct by_candidate best = candidates[place];
+    if (look_further(q, trial, &best, both, err) < 0)
+        return -1;
+    if (best.edits[BY_EDIT_WIDE] != now->edits[BY_EDIT_WIDE])
+        report_wide(q, best.edits[BY_EDIT_WIDE], &both[1], &both[0]);
+    *now = best;
     return 0;
 }

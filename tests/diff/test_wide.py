@@ -227,9 +227,35 @@ def clipped_weights(folder):
     check("minmse" not in silent, "a notice though the method was given", silent)
 
 
+def lost_rows(folder):
+    """One row is good and so large that the tensor is, while a norm behind it reads seven that are lost."""
+    random = np.random.default_rng(6)
+    weight = random.standard_normal((CHANNELS, CHANNELS)) * factors(300)
+    graph = helper.make_graph(
+        [helper.make_node("LayerNormalization", ["x", "scale", "bias"], ["normed"], "norm"),
+         helper.make_node("MatMul", ["normed", "weight"], ["y"], "layer")], "rows",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 8, CHANNELS])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 8, CHANNELS])],
+        [numpy_helper.from_array(weight.astype(np.float32), "weight"),
+         numpy_helper.from_array(np.ones(CHANNELS, np.float32), "scale"),
+         numpy_helper.from_array(np.zeros(CHANNELS, np.float32), "bias")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    job = Job(folder, model, np.ones(CHANNELS, np.float32))
+    for number, feed in enumerate(job.feeds):
+        feed["x"] *= 0.5
+        feed["x"][:, 0] = random.uniform(-300, 300, CHANNELS)
+        np.savez(job.data / f"{number:02}.npz", **feed)
+    wide, said, _ = job.quantize("wide", "-p", "A8W8")
+    level, _, _ = job.quantize("level", "-p", "A8W8", "--wide-below", "35")
+    check(types(level)["x"] == "INT8", "35 dB are enough", types(level))
+    check(types(wide)["x"] == "INT16" and "less than 45 dB" in said, "rows stay lost", types(wide), said)
+    gain = sqnr(model, wide, job.feeds) - sqnr(model, level, job.feeds)
+    check(gain > 10, "16 bits gain", gain)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
-        folders = [pathlib.Path(name) / part for part in ("massive", "good", "coarse", "counted")]
+        folders = [pathlib.Path(name) / part for part in ("massive", "good", "coarse", "counted", "rows")]
         for folder in folders:
             folder.mkdir()
         job = Job(folders[0], massive(300), factors(300))
@@ -238,6 +264,7 @@ def main():
         good_models_stay(folders[1])
         clipped_weights(folders[2])
         tensors_are_counted(folders[3])
+        lost_rows(folders[4])
     print(f"{passed} passed, {len(failures)} failed")
     return bool(failures)
 

@@ -86,6 +86,28 @@ static void two_readers_keep_the_pair(void **state)
     assert_rows(model, "x:conv w:conv b:conv c:relu,sum y:sum z:out");
 }
 
+static void a_product_and_its_bias_have_one_pair(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bias, *rows;
+        enum by_format format;
+    } cases[] = {{"1,4", "x:mat w:mat b:sum y:out", BY_FORMAT_QDQ},
+                 {"4", "x:mat w:mat m:sum b:sum y:out", BY_FORMAT_QOPERATOR},
+                 {"3,4", "x:mat w:mat m:sum b:sum y:out", BY_FORMAT_QDQ}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct baryon_model *model = new_model();
+        recipe.format = cases[i].format;
+        takes(model, "x", BY_ELEM_FLOAT, "N,3,2");
+        put_floats(model, "w", "2,4", 0.5f);
+        put_floats(model, "b", cases[i].bias, 1);
+        put_node(model->graph, "mat", "MatMul", "x,w", "m");
+        put_node(model->graph, "sum", "Add", "b,m", "y");
+        gives(model, "y", BY_ELEM_FLOAT, NULL);
+        assert_rows(model, cases[i].rows);
+    }
+}
+
 static void only_clips_that_hardware_has_are_fused(void **state)
 {
     (void)state;
@@ -743,6 +765,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_layer_and_its_activation_are_one, prepare),
         cmocka_unit_test_setup(two_readers_keep_the_pair, prepare),
+        cmocka_unit_test_setup(a_product_and_its_bias_have_one_pair, prepare),
         cmocka_unit_test_setup(only_clips_that_hardware_has_are_fused, prepare),
         cmocka_unit_test_setup(a_range_does_the_work_of_relu, prepare),
         cmocka_unit_test_setup(biases_count_in_units_of_the_product, prepare),

@@ -65,6 +65,8 @@ static const struct {
     {BY_VERDICT_WIDE, true, 1, 2},
     {BY_VERDICT_WIDER, false, 1, 1},
     {BY_VERDICT_WIDER, true, 1, 1},
+    {BY_VERDICT_WIDEST, false, 6, 2},
+    {BY_VERDICT_WIDEST, true, 6, 2},
     {BY_VERDICT_RANGES, false, 0.1, 0.5},
     {BY_VERDICT_RANGES, true, 0.1, 0.5},
     {BY_VERDICT_PAIRS, false, 0.1, 1},
