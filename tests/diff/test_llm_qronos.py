@@ -6,13 +6,15 @@ samples, and after each column the weights still to come are a least-squares sol
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-import numpy as np
-from safetensors.numpy import load_file, save_file
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: threads would take 40 times the processor time
+import numpy as np  # noqa: E402
+from safetensors.numpy import load_file, save_file  # noqa: E402
 
 sys.path[:0] = ["tests", "tests/golden"]
 from llm_files import byte_tokenizer  # noqa: E402
