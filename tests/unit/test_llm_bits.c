@@ -2,7 +2,7 @@
  * how many windows probe. */
 #include "graph_build.h"
 
-#include "llm/auto/auto_internal.h"
+#include "llm/auto/copies.h"
 #include "settings/llm_auto.h"
 
 #include <math.h>
@@ -122,11 +122,27 @@ static void test_probes_have_tokens_enough(void **state)
     assert_int_equal(probes(128, 0), 0); /* all that choose */
 }
 
+static void test_probes_are_spread(void **state)
+{
+    (void)state;
+    assert_int_equal(by_bits_probe_window(0, 1, 1), 0);
+    assert_int_equal(by_bits_probe_window(0, 2, 8), 2);
+    assert_int_equal(by_bits_probe_window(1, 2, 8), 6);
+    for (size_t windows = 1; windows < 20; windows++)
+        for (size_t probes = 1; probes <= windows; probes++)
+            for (size_t i = 0; i < probes; i++) {
+                const size_t at = by_bits_probe_window(i, probes, windows);
+                assert_true(at < windows);
+                assert_true(i == 0 || at > by_bits_probe_window(i - 1, probes, windows));
+                assert_true(probes < windows || at == i);
+            }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_probes_have_tokens_enough),
-                                       cmocka_unit_test(test_kinds_get_what_they_have),
-                                       cmocka_unit_test(test_nothing_known),
-                                       cmocka_unit_test(test_corrected_choices_stay_unless_worse)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_probes_have_tokens_enough), cmocka_unit_test(test_probes_are_spread),
+        cmocka_unit_test(test_kinds_get_what_they_have), cmocka_unit_test(test_nothing_known),
+        cmocka_unit_test(test_corrected_choices_stay_unless_worse)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
