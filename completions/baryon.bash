@@ -523,7 +523,7 @@ _baryon()
     llm-auto:--stream-type) words='float32 bf16' ;;
     llm-auto:--max-memory) return ;;
     llm-auto:--judge-windows) return ;;
-    llm-auto:--probe-windows) return ;;
+    llm-auto:--probe-windows) words='auto' ;;
     llm-auto:--probe-layers) return ;;
     llm-auto:--corrections) return ;;
     llm-auto:--shard-size) return ;;

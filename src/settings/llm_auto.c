@@ -17,6 +17,15 @@ static const struct by_choice units[] = {
     {NULL, 0, NULL},
 };
 
+/* Fewer tokens leave what an error costs noisy, and choices go after that noise. */
+#define PROBE_TOKENS  1024
+#define PROBE_WINDOWS 2
+
+static const struct by_choice probes[] = {
+    {"auto", -1, "as many as have 1,024 tokens, 2 at least"},
+    {NULL, 0, NULL},
+};
+
 static const struct by_option rows[] = {
     {.name = "bits",
      .letter = 'b',
@@ -116,11 +125,12 @@ static const struct by_option rows[] = {
      .help = "Choose by at most COUNT windows between those, and measure on as many others, 0 for "
              "all"},
     {.name = "probe-windows",
-     .type = BY_OPT_INT,
+     .type = BY_OPT_NUMBER,
      .arg = "COUNT",
      .min = 0,
      .max = 1e9,
-     .fallback = "2",
+     .choices = probes,
+     .fallback = "auto",
      .offset = AUTO(probe_windows),
      .help = "Windows that measure what an error of a layer costs, 0 for all that choose"},
     {.name = "probe-layers",
@@ -241,6 +251,15 @@ static int check_out(const struct by_llm_auto_settings *settings, struct baryon_
     return 0;
 }
 
+static uint64_t probe_windows(const struct by_llm_auto_settings *settings)
+{
+    const int64_t length = settings->length;
+    if (settings->probe_windows >= 0)
+        return (uint64_t)settings->probe_windows;
+    return length * PROBE_WINDOWS < PROBE_TOKENS ? (uint64_t)((PROBE_TOKENS + length - 1) / length)
+                                                 : PROBE_WINDOWS;
+}
+
 int by_llm_auto_take(const struct by_llm_auto_settings *settings,
                      struct by_llm_auto_options *options, struct baryon_error *err)
 {
@@ -259,7 +278,7 @@ int by_llm_auto_take(const struct by_llm_auto_settings *settings,
         .types = settings->types,
         .unit = (enum by_llm_auto_unit)settings->unit,
         .judge_windows = (uint64_t)settings->judge_windows,
-        .probe_windows = (uint64_t)settings->probe_windows,
+        .probe_windows = probe_windows(settings),
         .probe_layers = (uint64_t)settings->probe_layers,
         .corrections = (uint64_t)settings->corrections,
         .no_uniform = settings->no_uniform,

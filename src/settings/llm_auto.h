@@ -9,10 +9,10 @@ struct by_llm_auto_settings {
     struct by_llm_writing writing;
     struct by_setting_texts goals, types, exclude, texts;
     const char *layout, *method, *report;
-    double bits;
+    double bits, probe_windows; /* windows below 0: by their tokens */
     uint64_t max_size, max_memory;
     int unit, stream_type;
-    int64_t length, windows, judge_windows, probe_windows, probe_layers, corrections;
+    int64_t length, windows, judge_windows, probe_layers, corrections;
     bool no_uniform;
 };
 

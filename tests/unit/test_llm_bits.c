@@ -1,8 +1,9 @@
-/* Tests what is corrected of predictions once kinds of linears were measured, and what of it stays.
- */
+/* Tests what is corrected of predictions once kinds of linears were measured, what of it stays, and
+ * how many windows probe. */
 #include "graph_build.h"
 
-#include "llm/auto/auto_internal.h"
+#include "llm/auto/copies.h"
+#include "settings/llm_auto.h"
 
 #include <math.h>
 
@@ -97,10 +98,51 @@ static void test_corrected_choices_stay_unless_worse(void **state)
     assert_false(keeps(unknown, first, 2));
 }
 
+static uint64_t probes(int64_t length, double windows)
+{
+    static const char *text[] = {"text"};
+    struct by_llm_auto_settings settings = {.layout = "quark", .method = "descent", .bits = 4};
+    struct by_llm_auto_options options = {0};
+    settings.writing.out = "nothing-here";
+    settings.texts = (struct by_setting_texts){text, 1, 1};
+    settings.length = length;
+    settings.probe_windows = windows;
+    assert_int_equal(by_llm_auto_take(&settings, &options, &err), 0);
+    return options.probe_windows;
+}
+
+static void test_probes_have_tokens_enough(void **state)
+{
+    (void)state;
+    assert_int_equal(probes(512, -1), 2);
+    assert_int_equal(probes(2048, -1), 2);
+    assert_int_equal(probes(511, -1), 3);
+    assert_int_equal(probes(128, -1), 8);
+    assert_int_equal(probes(128, 2), 2);
+    assert_int_equal(probes(128, 0), 0); /* all that choose */
+}
+
+static void test_probes_are_spread(void **state)
+{
+    (void)state;
+    assert_int_equal(by_bits_probe_window(0, 1, 1), 0);
+    assert_int_equal(by_bits_probe_window(0, 2, 8), 2);
+    assert_int_equal(by_bits_probe_window(1, 2, 8), 6);
+    for (size_t windows = 1; windows < 20; windows++)
+        for (size_t probes = 1; probes <= windows; probes++)
+            for (size_t i = 0; i < probes; i++) {
+                const size_t at = by_bits_probe_window(i, probes, windows);
+                assert_true(at < windows);
+                assert_true(i == 0 || at > by_bits_probe_window(i - 1, probes, windows));
+                assert_true(probes < windows || at == i);
+            }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds_get_what_they_have),
-                                       cmocka_unit_test(test_nothing_known),
-                                       cmocka_unit_test(test_corrected_choices_stay_unless_worse)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_probes_have_tokens_enough), cmocka_unit_test(test_probes_are_spread),
+        cmocka_unit_test(test_kinds_get_what_they_have), cmocka_unit_test(test_nothing_known),
+        cmocka_unit_test(test_corrected_choices_stay_unless_worse)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

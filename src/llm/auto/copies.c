@@ -103,6 +103,23 @@ int by_bits_copies_finish(struct by_bits_copies *p, size_t layer, struct baryon_
     return by_bits_copies_judge(p, err);
 }
 
+size_t by_bits_probe_window(size_t probe, size_t probes, size_t windows)
+{
+    return (2 * probe + 1) * windows / (2 * probes);
+}
+
+/* Windows of some parts of the texts, instead of their beginning. */
+static int spread_ids(struct by_bits_copies *p, struct baryon_error *err)
+{
+    const size_t all = p->s->windows.choose, bytes = p->length * sizeof *p->ids;
+    p->spread = by_alloc(p->windows * p->length, sizeof *p->spread, err);
+    for (size_t i = 0; p->spread && i < p->windows; i++)
+        memcpy(p->spread + i * p->length,
+               p->ids + by_bits_probe_window(i, p->windows, all) * p->length, bytes);
+    p->ids = p->spread;
+    return p->spread ? 0 : -1;
+}
+
 struct by_bits_copies by_bits_copies_of(struct by_bits_search *s)
 {
     const struct by_bits_windows *w = &s->windows;
@@ -120,7 +137,8 @@ int by_bits_copies_open(struct by_bits_copies *p, struct baryon_error *err)
     struct by_pool *pool = p->s->pool;
     p->tokens = p->windows * p->length;
     p->pieces = p->windows * ((p->length + BY_BITS_TOKENS_AT_ONCE - 1) / BY_BITS_TOKENS_AT_ONCE);
-    if (by_decoder_begin(&p->end, p->reference, p->ids, p->windows, p->length, pool, err) ||
+    if (spread_ids(p, err) ||
+        by_decoder_begin(&p->end, p->reference, p->ids, p->windows, p->length, pool, err) ||
         by_decoder_begin(&p->walk, p->decoder, p->ids, p->windows, p->length, pool, err))
         return -1;
     p->run = (struct by_decoder_run){
@@ -141,6 +159,7 @@ void by_bits_copies_close(struct by_bits_copies *p)
     by_decoder_end(&p->end);
     by_decoder_end(&p->walk);
     by_decoder_end(&p->run);
+    by_free(p->spread);
     by_free(p->kl);
     by_free(p->sums);
 }

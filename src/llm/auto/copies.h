@@ -12,7 +12,8 @@ struct by_bits_copies {
     struct by_bits_search *s;
     const struct by_decoder *reference; /* the float model */
     const struct by_decoder *decoder;   /* what walks: the float model, or a quantized one */
-    const uint32_t *ids;
+    const uint32_t *ids; /* of all windows that choose, or judge; once open, of its own */
+    uint32_t *spread;
     size_t windows, length, tokens; /* tokens: windows * length */
     struct by_decoder_run end;      /* the float model after its last layer */
     struct by_decoder_run walk;     /* the decoder on its way */
@@ -28,6 +29,9 @@ struct by_bits_copies by_bits_copies_of(struct by_bits_search *s);
 /* Runs the float model to its end. To be closed in any case. */
 int by_bits_copies_open(struct by_bits_copies *p, struct baryon_error *err);
 void by_bits_copies_close(struct by_bits_copies *p);
+
+/* Which of the windows is a probe: the middle of its share of them. */
+size_t by_bits_probe_window(size_t probe, size_t probes, size_t windows);
 
 /* States of a copy, and their size. */
 void *by_bits_copies_states(const struct by_bits_copies *p, size_t copy);
