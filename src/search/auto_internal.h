@@ -141,14 +141,9 @@ bool by_auto_layers_are_in_vain(const struct by_auto_layers *layers);
 void by_auto_layers_close(struct by_auto_layers *layers);
 /* What the point would gain without the noise of weights, dB. */
 double by_auto_layers_weights_gain(const struct by_auto_layers *layers);
-
-/* The cheapest changes that are predicted to meet the goal, else the best. */
-struct by_auto_foreseen {
-    bool reached;
-    double cost; /* times that without changes; NAN: unknown, as several goals are asked for */
-};
-int by_auto_layers_foresee(const struct by_auto_layers *layers, struct by_auto_foreseen *foreseen,
-                           struct baryon_error *err);
+/* Whether a few changes are predicted to meet the goals at about the cost of none. */
+int by_auto_layers_are_cheap(const struct by_auto_layers *layers, bool *cheap,
+                             struct baryon_error *err);
 /* Tries the cheapest that meets the goals, else the best. */
 int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *err);
 

@@ -223,28 +223,26 @@ static int open_hopeful(struct by_auto_work *work, struct level *level,
     return open_layers(work, level, layers, err);
 }
 
-/* Changes would cost as much as the next rung does, which is one quantization in place of many. */
-static bool is_dear(const struct by_auto_work *work, const struct level *level,
-                    const struct by_auto_foreseen *foreseen)
+/* Where a few changes do, which cost about nothing. */
+static int try_few(struct by_auto_work *work, struct by_auto_layers *layers, bool *tried,
+                   struct baryon_error *err)
 {
-    const double cost = work->out->points.at[level->place].figures.cost * foreseen->cost;
-    bool dear = false;
-    for (size_t i = 0; i < work->ladder.rung_count; i++)
-        dear = dear || (work->ladder.rungs[i].when == BY_RUNG_WIDE &&
-                        by_worth_next_rung(cost, work->ladder.rungs[i].cost));
-    return dear && level->rung->when == BY_RUNG_FIRST && work->options->settings->max_wide >= 1;
+    *tried = false;
+    if (by_auto_is_over(work))
+        return 0;
+    if (by_auto_layers_are_cheap(layers, tried, err) < 0)
+        return -1;
+    return *tried ? by_auto_layers_search(layers, err) : 0;
 }
 
 static int solve_and_search(struct by_auto_work *work, struct level level,
-                            struct by_auto_layers **layers, bool searched, bool dear,
-                            struct baryon_error *err)
+                            struct by_auto_layers **layers, bool searched, struct baryon_error *err)
 {
     const size_t before = level.place;
     if (is_worth_solving(work, &level, *layers) && try_solved(work, &level, err) < 0)
         return -1;
     const bool solved = level.place != before;
-    if (dear || by_auto_is_over(work) ||
-        (solved ? work->out->points.at[level.place].sure : searched))
+    if (by_auto_is_over(work) || (solved ? work->out->points.at[level.place].sure : searched))
         return 0;
     if (solved) {
         by_auto_layers_close(*layers);
@@ -255,30 +253,18 @@ static int solve_and_search(struct by_auto_work *work, struct level level,
     return by_auto_is_over(work) ? 0 : by_auto_layers_search(*layers, err);
 }
 
-/* Where a few changes do, which cost about nothing. */
-static int try_few(struct by_auto_work *work, struct by_auto_layers *layers,
-                   const struct by_auto_foreseen *foreseen, bool *tried, struct baryon_error *err)
-{
-    *tried = !by_auto_is_over(work) && foreseen->reached && by_worth_few_changes(foreseen->cost, 1);
-    return *tried ? by_auto_layers_search(layers, err) : 0;
-}
-
 /* Solved rounding costs nothing where the model runs, so it comes before wider types that do; but
  * it takes long, so weights have to be the cause. */
 static int climb_from(struct by_auto_work *work, struct level level, struct baryon_error *err)
 {
     const size_t best = work->best;
     struct by_auto_layers *layers = NULL;
-    struct by_auto_foreseen foreseen;
     bool searched = false;
     int status = open_hopeful(work, &level, &layers, err);
     if (status == 0)
-        status = by_auto_layers_foresee(layers, &foreseen, err);
-    if (status == 0)
-        status = try_few(work, layers, &foreseen, &searched, err);
+        status = try_few(work, layers, &searched, err);
     if (status == 0 && !(searched && is_met(work) && work->best != best))
-        status =
-            solve_and_search(work, level, &layers, searched, is_dear(work, &level, &foreseen), err);
+        status = solve_and_search(work, level, &layers, searched, err);
     by_auto_layers_close(layers);
     return status;
 }

@@ -296,15 +296,16 @@ double by_auto_layers_weights_gain(const struct by_auto_layers *layers)
     return fmin(gain_without(share), gain_without(weights_alone(d)));
 }
 
-int by_auto_layers_foresee(const struct by_auto_layers *layers, struct by_auto_foreseen *foreseen,
-                           struct baryon_error *err)
+int by_auto_layers_are_cheap(const struct by_auto_layers *layers, bool *cheap,
+                             struct baryon_error *err)
 {
     const struct by_auto_work *work = layers->work;
     const struct by_decisions *d = &layers->decisions;
     const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
     struct by_choice_goal limits = limits_of(layers);
     struct by_prediction none, some;
-    *foreseen = (struct by_auto_foreseen){.cost = (double)NAN};
+    bool reached = false;
+    *cheap = false;
     if (!goal || work->out->goals.count > 1 || layers->idle)
         return 0;
     bool *on = by_alloc_zero(d->decision_count + 1, sizeof *on, err);
@@ -312,9 +313,9 @@ int by_auto_layers_foresee(const struct by_auto_layers *layers, struct by_auto_f
         return -1;
     limits.sqnr = goal->bound + layers->margin;
     by_decisions_predict(d, on, &none);
-    const int status = by_decisions_choose(d, &limits, on, &foreseen->reached, err);
+    const int status = by_decisions_choose(d, &limits, on, &reached, err);
     by_decisions_predict(d, on, &some);
-    foreseen->cost = some.cost / none.cost;
+    *cheap = status == 0 && reached && by_worth_few_changes(some.cost, none.cost);
     by_free(on);
     return status;
 }

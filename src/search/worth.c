@@ -35,8 +35,3 @@ bool by_worth_few_changes(double cost, double without)
 {
     return cost <= (1 + FEW) * without;
 }
-
-bool by_worth_next_rung(double cost, double next)
-{
-    return cost > (1 + FEW) * next;
-}

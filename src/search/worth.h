@@ -33,8 +33,4 @@ bool by_worth_deciding(double ceiling, double goal);
 /* A set of changes costs about what none does: nothing is to be gained by a longer search. */
 bool by_worth_few_changes(double cost, double without);
 
-/* Changes of a rung cost at least as much as a whole one of wider types, which is to be tried
- * first. NAN: the cost is unknown. */
-bool by_worth_next_rung(double cost, double next);
-
 #endif
