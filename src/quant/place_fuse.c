@@ -132,10 +132,12 @@ static bool is_bias_of(const struct baryon_node *product, const struct baryon_va
 
 /* MatMul and Add are a Gemm, whose product has no pair either, but that there are more than two
  * dimensions. QLinearMatMul gives integers, so it requires one. */
-static bool is_biased_product(const struct by_recipe *recipe, const struct baryon_node *node,
-                              const struct baryon_node *reader)
+static bool is_biased_product(const struct by_placing *placing, const struct baryon_node *node,
+                              const struct baryon_node *reader, const struct by_tensor_spec *spec)
 {
-    return recipe->format != BY_FORMAT_QOPERATOR && by_node_is(node, "MatMul") &&
+    const struct by_recipe *recipe = placing->recipe;
+    return !recipe->compat && !spec->format && placing->quantized[reader->index] &&
+           recipe->format != BY_FORMAT_QOPERATOR && by_node_is(node, "MatMul") &&
            by_node_is(reader, "Add") &&
            (is_bias_of(node, by_node_in(reader, 0)) || is_bias_of(node, by_node_in(reader, 1)));
 }
@@ -184,6 +186,8 @@ bool by_place_fused(const struct by_placing *placing, const struct baryon_value 
         return false;
     if (!reader || node->graph != placing->graph)
         return false;
+    if (is_biased_product(placing, node, reader, spec)) /* a float product as well */
+        return true;
     if (!recipe->compat && !placing->quantized[node->index])
         return false;
     if (is_fused_activation(placing, node, reader) && reader == only_reader(placing, value))
@@ -191,8 +195,7 @@ bool by_place_fused(const struct by_placing *placing, const struct baryon_value 
     if (!recipe->compat && !placing->quantized[reader->index])
         return false;
     if (is_asked_between(recipe, node, reader) ||
-        (!recipe->compat && !spec->format &&
-         (is_biased_product(recipe, node, reader) || is_for_normalization(placing, value))))
+        (!recipe->compat && !spec->format && is_for_normalization(placing, value)))
         return true;
     return reader == only_reader(placing, value) && pads_for_pool(node, reader);
 }
