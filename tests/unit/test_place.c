@@ -614,22 +614,6 @@ static void rules_keep_a_relu_that_its_range_cannot_replace(void **state)
     }
 }
 
-/* As a layer with its bias: a pair between them would round what nothing rounded before. */
-static void a_float_product_keeps_its_bias(void **state)
-{
-    (void)state;
-    struct baryon_model *model = new_model();
-    takes(model, "x", BY_ELEM_FLOAT, "N,3,2");
-    put_floats(model, "w", "2,4", 0.5f);
-    put_floats(model, "b", "4", 1);
-    put_node(model->graph, "mat", "MatMul", "x,w", "m");
-    put_node(model->graph, "sum", "Add", "m,b", "y");
-    gives(model, "y", BY_ELEM_FLOAT, NULL);
-    rules[0] = (struct by_rule){.kind = BY_RULE_NODE, .pattern = {"mat", NULL}, .keep_float = true};
-    use_rules(1);
-    assert_rows(model, "b:sum y:out");
-}
-
 static void stronger_rules_count(void **state)
 {
     (void)state;
@@ -805,7 +789,6 @@ int main(void)
         cmocka_unit_test_setup(weights_alone, prepare),
         cmocka_unit_test_setup(pairs_for_each_reader, prepare),
         cmocka_unit_test_setup(rules_keep_a_relu_that_its_range_cannot_replace, prepare),
-        cmocka_unit_test_setup(a_float_product_keeps_its_bias, prepare),
         cmocka_unit_test_setup(stronger_rules_count, prepare),
         cmocka_unit_test_setup(readers_that_contradict_are_named, prepare),
         cmocka_unit_test_setup(rules_that_pick_nothing_are_errors, prepare),

@@ -77,6 +77,18 @@ static void pairs_stand_where_layers_read(void **state)
     assert_pairs(matrices(), "x b c d y", 0); /* a product and its bias have one pair */
 }
 
+/* As a layer with its bias: a pair between them would round what nothing rounded before. */
+static void a_float_product_keeps_its_bias(void **state)
+{
+    static struct by_rule rule = {
+        .kind = BY_RULE_NODE, .pattern = {"one", NULL}, .keep_float = true};
+    (void)state;
+    recipe.spares_pairs = false;
+    recipe.rules.at = &rule;
+    recipe.rules.count = 1;
+    assert_pairs(matrices(), "b c d y", 0);
+}
+
 /* Integers of a Conv come out of its pair alone; its activation function has no pair before it. */
 static void a_convolution_keeps_the_pair_behind_it(void **state)
 {
@@ -213,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(pairs_stand_where_layers_read, prepare),
+        cmocka_unit_test_setup(a_float_product_keeps_its_bias, prepare),
         cmocka_unit_test_setup(a_convolution_keeps_the_pair_behind_it, prepare),
         cmocka_unit_test_setup(movers_follow_what_they_read, prepare),
         cmocka_unit_test_setup(inputs_of_recurrent_operators_stay_float, prepare),
