@@ -121,13 +121,10 @@ static float greatest_of(const float *values, size_t count)
 
 static void find_peaks(struct by_cle_layer *layer, const float *weights)
 {
-    const bool dense = layer->inside == 1 && layer->stride_in == 1;
     for (size_t out = 0; out < layer->outs; out++) {
         const float *at = weights + place_of(layer, out, 0);
         float *peaks = layer->peak + out * layer->group_ins;
-        for (size_t in = 0; dense && in < layer->group_ins; in++)
-            peaks[in] = fabsf(at[in]);
-        for (size_t in = 0; !dense && in < layer->group_ins; in++)
+        for (size_t in = 0; in < layer->group_ins; in++)
             peaks[in] = peak_at(layer, at + in * layer->stride_in);
         layer->greatest = greater(layer->greatest, greatest_of(peaks, layer->group_ins));
     }

@@ -11,6 +11,17 @@ bool by_tensor_is_external(const struct baryon_tensor *tensor)
     return tensor->data_location == 1;
 }
 
+bool by_tensor_is_row(const struct baryon_tensor *tensor, size_t channels)
+{
+    const struct by_ints *dims = &tensor->dims;
+    if (!dims->count || (size_t)dims->at[dims->count - 1] != channels)
+        return false;
+    for (size_t i = 0; i + 1 < dims->count; i++)
+        if (dims->at[i] != 1)
+            return false;
+    return true;
+}
+
 int by_tensor_count(const struct baryon_tensor *tensor, size_t *count, struct baryon_error *err)
 {
     if (by_dims_count(tensor->dims.at, tensor->dims.count, count, err))

@@ -8,6 +8,8 @@
 #include "ir/model.h"
 
 int by_tensor_count(const struct baryon_tensor *tensor, size_t *count, struct baryon_error *err);
+/* One value for each channel: the last axis has them, and all others one place. */
+bool by_tensor_is_row(const struct baryon_tensor *tensor, size_t channels);
 
 /* By its data_location; the payload is tensor->external once it is resolved. */
 bool by_tensor_is_external(const struct baryon_tensor *tensor);

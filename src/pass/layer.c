@@ -22,12 +22,10 @@ static const struct baryon_tensor *float_tensor(const struct baryon_value *value
 /* One for each channel, as the innermost axis. */
 static bool is_row(const struct baryon_tensor *tensor, size_t channels, bool may_be_one)
 {
-    size_t count = 1;
-    for (size_t i = 0; i < tensor->dims.count; i++)
-        count *= dim(tensor, i);
-    if (count == 1)
+    size_t count;
+    if (by_tensor_count(tensor, &count, NULL) == 0 && count == 1)
         return may_be_one || channels == 1;
-    return count == channels && dim(tensor, tensor->dims.count - 1) == channels;
+    return by_tensor_is_row(tensor, channels);
 }
 
 /* The bias in an input of its own; false when it is no constant of the right size. */

@@ -121,13 +121,9 @@ static bool is_bias_of(const struct baryon_node *product, const struct baryon_va
     const struct baryon_value *weight = by_node_in(product, 1);
     if (!weight || !weight->initializer || !value || !value->initializer)
         return false;
-    const struct by_ints *all = &weight->initializer->dims, *row = &value->initializer->dims;
-    if (all->count < 2 || !row->count || row->at[row->count - 1] != all->at[all->count - 1])
-        return false;
-    for (size_t i = 0; i + 1 < row->count; i++)
-        if (row->at[i] != 1)
-            return false;
-    return true;
+    const struct by_ints *dims = &weight->initializer->dims;
+    return dims->count >= 2 &&
+           by_tensor_is_row(value->initializer, (size_t)dims->at[dims->count - 1]);
 }
 
 /* MatMul and Add are a Gemm, whose product has no pair either, but that there are more than two
