@@ -261,20 +261,43 @@ static void take_alone(struct by_decisions *d, size_t source, size_t group)
     }
 }
 
+/* What nothing is known of has as much noise as the others of its group on average. */
+static int usual_own(struct by_decisions *d, const struct group *group, double *usual,
+                     struct baryon_error *err)
+{
+    size_t known = 0;
+    double sum = 0, own;
+    for (size_t i = group->begin; i < group->end; i++) {
+        if (own_noise(d, i, &own, err) < 0)
+            return -1;
+        if (isnan(own))
+            continue;
+        sum += own;
+        known++;
+    }
+    *usual = known ? sum / (double)known : 0;
+    return 0;
+}
+
+static double own_or(const struct by_decisions *d, size_t source, double usual)
+{
+    return isnan(d->work->noise_of[source]) ? usual : d->work->noise_of[source];
+}
+
 static int divide_group(struct by_decisions *d, const struct group *group, struct baryon_error *err)
 {
     struct by_decide_noise *noise = &d->work->noise;
     const size_t count = group->end - group->begin;
-    double sum = 0, own;
-    for (size_t i = group->begin; count > 1 && i < group->end; i++) {
-        if (own_noise(d, i, &own, err) < 0)
-            return -1;
-        sum += isnan(own) ? 0 : own;
-    }
+    double sum = 0, usual = 0;
+    if (count > 1 && usual_own(d, group, &usual, err) < 0)
+        return -1;
+    for (size_t i = group->begin; i < group->end; i++)
+        sum += own_or(d, i, usual);
     for (size_t i = group->begin; i < group->end; i++) {
-        own = isnan(d->work->noise_of[i]) ? 0 : d->work->noise_of[i];
         noise->group_of[i] = noise->first_group[i] = group->place;
-        noise->share_of[i] = count == 1 ? 1 : sum > 0 ? own / sum : 1 / (double)count;
+        noise->share_of[i] = count == 1 ? 1
+                             : sum > 0  ? own_or(d, i, usual) / sum
+                                        : 1 / (double)count;
         noise->first_share[i] = noise->share_of[i];
         take_alone(d, i, group->place);
     }

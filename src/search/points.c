@@ -44,6 +44,8 @@ bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point 
         return by_auto_is_smaller(one, other) ||
                (!by_auto_is_smaller(other, one) && one->sqnr > other->sqnr);
     }
+    if (one->doubted != other->doubted) /* only what has the margin where it chooses is doubted */
+        return one->doubted;
     const double lacks = by_auto_goals_lack(&search->goals, one->choose, one->margins);
     const double lacked = by_auto_goals_lack(&search->goals, other->choose, other->margins);
     return lacks != lacked ? lacks < lacked : one->sqnr > other->sqnr;

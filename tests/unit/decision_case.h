@@ -24,8 +24,9 @@ static enum by_float_form floats = BY_FLOATS_QUARK;
 static bool two_outputs;
 static bool joins; /* the output has a part of little energy */
 static bool solves;
-static bool has_scale; /* a constant that no layer multiplies with, of one great value */
-static bool has_table; /* a row of a constant is added, of values that 8 bits hold badly */
+static bool has_scale;   /* a constant that no layer multiplies with, of one great value */
+static bool has_softmax; /* whose range is known without samples */
+static bool has_table;   /* a row of a constant is added, of values that 8 bits hold badly */
 
 static inline struct baryon_model *made_model(void)
 {
@@ -50,7 +51,9 @@ static inline struct baryon_model *made_model(void)
         put_node(model->graph, "lookup", "Gather", "t,rows", "g");
         put_node(model->graph, "add", "Add", "a,g", "m");
     }
-    put_node(model->graph, "act", "Tanh", has_scale || has_table ? "m" : "a", "b");
+    if (has_softmax)
+        put_node(model->graph, "shares", "Softmax", "a", "m");
+    put_node(model->graph, "act", "Tanh", has_scale || has_softmax || has_table ? "m" : "a", "b");
     put_layer(model, "two", "w2", "6,6,3,3", "b,w2", "c", 12);
     put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
     put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);

@@ -1,7 +1,5 @@
 /* Parts of samples and goals of a search. */
-#include "search/goals.h"
-#include "search/ladder.h"
-#include "search/parts.h"
+#include "search/auto_internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -66,6 +64,37 @@ static void values_are_judged(void **state)
     by_arena_release(&arena);
 }
 
+/* What has the margin where candidates are chosen is doubted by the samples that calibrate alone;
+ * what lacks the margin there was never measured on these. */
+static void doubt_is_better_than_no_margin(void **state)
+{
+    struct by_arena arena;
+    struct by_auto search = {0};
+    const char *texts[] = {"sqnr>=20"};
+    const struct by_setting_texts list = {.at = texts, .count = 1};
+    (void)state;
+    by_arena_init(&arena, 0);
+    assert_int_equal(by_auto_goals_read(&search.goals, &list, false, false, &arena, NULL), 0);
+    struct by_auto_point doubted = {.choose = (double[]){36},
+                                    .margins = (double[]){20},
+                                    .sqnr = 36,
+                                    .met = true,
+                                    .doubted = true,
+                                    .allowed = true};
+    struct by_auto_point tight = {.choose = (double[]){20.5},
+                                  .margins = (double[]){3},
+                                  .sqnr = 20.5,
+                                  .met = true,
+                                  .allowed = true};
+    assert_true(by_auto_is_better(&search, &doubted, &tight));
+    assert_false(by_auto_is_better(&search, &tight, &doubted));
+    doubted.doubted = false; /* then what lacks less */
+    assert_false(by_auto_is_better(&search, &doubted, &tight));
+    tight.sure = doubted.doubted = true;
+    assert_false(by_auto_is_better(&search, &doubted, &tight));
+    by_arena_release(&arena);
+}
+
 static const struct by_mac_cost *cost_of(const struct by_ladder *ladder, const char *one,
                                          const char *other)
 {
@@ -118,6 +147,7 @@ int main(void)
         cmocka_unit_test(parts_share_no_sample),
         cmocka_unit_test(few_samples_are_shared),
         cmocka_unit_test(values_are_judged),
+        cmocka_unit_test(doubt_is_better_than_no_margin),
         cmocka_unit_test(products_of_activations_are_integers),
         cmocka_unit_test(ladders_are_in_order),
     };

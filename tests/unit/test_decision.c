@@ -142,6 +142,22 @@ static bool stop_after(void *context, const char *what, size_t done, size_t all)
     return done < *(const size_t *)context;
 }
 
+/* The range of a Softmax is known, so calibration has no statistics of it; in a group with others
+ * it has its share of their noise all the same. */
+static void test_known_ranges_have_noise(void **state)
+{
+    (void)state;
+    const struct by_decide_options few = {.samples = 2, .runs = 2};
+    has_softmax = true;
+    open_decisions(1, &widens, &few);
+    assert_ok(by_decisions_measure(&d, &err));
+    const size_t shares = find("int16 activation", "m");
+    assert_true(alone_noise(d.decisions[shares].place) > 0);
+    assert_true(d.decisions[shares].gain > 0);
+    has_softmax = false;
+    close_decisions();
+}
+
 /* What sources do alone on two samples is in the order of what they do on others. */
 static void test_order_is_that_of_single_runs(void **state)
 {
@@ -476,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_parts_measure_the_same),
         cmocka_unit_test(test_few_runs),
+        cmocka_unit_test(test_known_ranges_have_noise),
         cmocka_unit_test(test_order_is_that_of_single_runs),
         cmocka_unit_test(test_small_models_have_more_runs),
         cmocka_unit_test(test_hopeless_models_are_not_measured),
