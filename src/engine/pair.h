@@ -21,7 +21,8 @@
  */
 int by_pairs_join(struct baryon_model *model, size_t *joined, struct baryon_error *err);
 
-/* Scales and levels of the pairs, as an input of the model. */
+/* Scales and levels of the pairs, as an input of the model. With a scale of 0 a pair leaves values
+ * as they are. */
 struct by_pair_table {
     struct by_array array; /* for by_session_run() */
     char *name;

@@ -81,7 +81,10 @@ static OrtStatus *compute_pair(void *state, OrtKernelContext *context)
         return status;
     const float *row = rows + kernel->index * BY_PAIR_TABLE;
     const struct by_weight_grid grid = {.scale = row[0], .low = row[1], .high = row[2]};
-    by_weight_path_chosen()->there_and_back(values, count, &grid, out);
+    if (grid.scale > 0)
+        by_weight_path_chosen()->there_and_back(values, count, &grid, out);
+    else if (out != values)
+        memcpy(out, values, count * sizeof *out);
     return NULL;
 }
 

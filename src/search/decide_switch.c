@@ -2,14 +2,16 @@
  * The float model with all sources of noise in it, each switched on and off by an input: a session
  * is opened once, and any set of sources is a run.
  *
- * After each pair of an activation stands a Where that a bool of the input `switches` sets.
- * Weights are inputs themselves: a run is given the float values, or what rounding leaves of them.
+ * Pairs of activations read their scales from a table that is an input, where a scale of 0 leaves
+ * values as they are. After what is no such pair stands a Where that a bool of the input `switches`
+ * sets. Weights are inputs themselves: a run is given the float values, or what rounding leaves.
  *
  * With the sources of a part alone a run takes a fraction of the time: other activations have no
  * pairs, and other weights are constants.
  */
 #include "search/decision_internal.h"
 
+#include "engine/pair.h"
 #include "ir/shape.h"
 #include "ir/tensor.h"
 #include "quant/floats.h"
@@ -28,6 +30,12 @@ struct constant {
     float *rounded;
 };
 
+/* A row of the table. */
+struct pair {
+    size_t source; /* BY_NONE: it is not read */
+    bool tuned;    /* its scale is the source's, and has its factor */
+};
+
 struct by_switches {
     const struct by_decisions *d;
     size_t begin, end; /* sources that are in it */
@@ -35,9 +43,9 @@ struct by_switches {
     struct by_arena arena; /* names */
     struct constant *constants;
     size_t constant_count;
-    const char *bits;   /* name of the input of bools; NULL: no activation is switched */
-    const char *scales; /* name of the input of scales; NULL: they are constants */
-    float *own;         /* scales as they are, by source */
+    const char *bits; /* name of the input of bools; NULL: nothing reads it */
+    struct by_pair_table table;
+    struct pair *pairs; /* by row of the table */
     struct by_begun begun;
     size_t first; /* of the judge's kept samples, the first one that judges */
 };
@@ -45,11 +53,9 @@ struct by_switches {
 struct opening {
     struct by_switches *switches;
     struct by_draft draft;
-    size_t *rows;                /* of the whole plan, by row of the draft's */
-    struct baryon_value *input;  /* of bools */
-    struct baryon_value **bit;   /* by source: its scalar; NULL: not made yet */
-    struct baryon_value *scales; /* input of scales; NULL: they are constants */
-    struct baryon_value **scale; /* the same of scales */
+    size_t *rows;               /* of the whole plan, by row of the draft's */
+    struct baryon_value *input; /* of bools */
+    struct baryon_value **bit;  /* by source: its scalar; NULL: not made yet */
 };
 
 static bool has_source(const struct by_switches *switches, size_t source)
@@ -59,63 +65,58 @@ static bool has_source(const struct by_switches *switches, size_t source)
 
 /* --- Activations --- */
 
-/* Element of a list that is an input, as a scalar. */
-static struct baryon_value *scalar_of(struct opening *opening, struct baryon_value *list,
-                                      size_t source, struct baryon_value **known,
-                                      struct baryon_error *err)
+/* Of an element for each source, when the first one is read. */
+static int add_list(struct opening *opening, struct baryon_error *err)
+{
+    struct baryon_model *model = opening->draft.model;
+    struct by_switches *switches = opening->switches;
+    struct by_shape *shape = by_shape_new(&model->arena, 1, err);
+    if (!shape)
+        return -1;
+    shape->dims[0].size = (int64_t)switches->d->source_count;
+    const char *name = by_model_fresh_name(model, "switches", err);
+    struct by_type *type = name ? by_type_tensor(model, BY_ELEM_BOOL, shape, err) : NULL;
+    opening->input = type ? by_graph_add_input(model->graph, name, type, err) : NULL;
+    switches->bits =
+        opening->input ? by_arena_text(&switches->arena, name, strlen(name), err) : NULL;
+    return switches->bits ? 0 : -1;
+}
+
+/* A source's element of the list, as a scalar. */
+static struct baryon_value *bit_of(struct opening *opening, size_t source, struct baryon_error *err)
 {
     struct baryon_model *model = opening->draft.model;
     const int64_t place = (int64_t)source;
-    if (*known)
-        return *known;
+    if (opening->bit[source])
+        return opening->bit[source];
+    if (!opening->input && add_list(opening, err) < 0)
+        return NULL;
     const char *name = by_model_fresh_name(model, "switch_place", err);
     const char *out = name ? by_model_fresh_name(model, "switch", err) : NULL;
     struct baryon_tensor *tensor =
         out ? by_tensor_new(model, name, BY_ELEM_INT64, NULL, 0, &place, sizeof place, err) : NULL;
     struct baryon_value *inputs[] = {
-        list, tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL};
+        opening->input, tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL};
     if (!inputs[1])
         return NULL;
     const struct baryon_node *node =
         by_graph_add_node(model->graph, "Gather", NULL, out, inputs, 2, &out, 1, err);
-    return *known = node ? by_node_out(node, 0) : NULL;
+    return opening->bit[source] = node ? by_node_out(node, 0) : NULL;
 }
 
-static struct baryon_value *bit_of(struct opening *opening, size_t source, struct baryon_error *err)
-{
-    return scalar_of(opening, opening->input, source, &opening->bit[source], err);
-}
-
-/* --- Scales --- */
-
-static bool has_scale(const struct baryon_node *node, const char *type)
-{
-    return node && !strcmp(node->op_type, type) && node->input.count > 1;
-}
-
-/* Both nodes of a pair get the source's scale, if that is theirs. exact: what the pair reads. */
-static int tune_pair(struct opening *opening, size_t index, size_t source,
-                     const struct baryon_value *quantized, struct baryon_error *err)
+/* index: of the draft's plan. */
+static void take_pair(const struct opening *opening, size_t index, size_t source,
+                      const struct baryon_node *node)
 {
     const struct by_decisions *d = opening->switches->d;
     const struct by_quant_plan *plan = d->q->plan;
-    struct baryon_node *after = quantized->producer;
-    const struct baryon_value *integers =
-        has_scale(after, "DequantizeLinear") ? by_node_in(after, 0) : NULL;
-    struct baryon_node *before = integers ? integers->producer : NULL;
-    if (!opening->scales || !has_scale(before, "QuantizeLinear") ||
-        plan->rows.at[opening->rows[index]].converts != BY_NO_ROW ||
-        !by_decide_same_grid(by_quant_params(plan, opening->rows[index]),
-                             by_quant_params(plan, d->sources[source].row)))
-        return 0;
-    struct baryon_value *scale =
-        scalar_of(opening, opening->scales, source, &opening->scale[source], err);
-    return !scale || by_node_set_input(before, 1, scale, err) < 0
-               ? -1
-               : by_node_set_input(after, 1, scale, err);
+    const size_t row = opening->rows[index];
+    opening->switches->pairs[by_node_int(node, BY_PAIR_INDEX, 0)] =
+        (struct pair){.source = source,
+                      .tuned = plan->rows.at[row].converts == BY_NO_ROW &&
+                               by_decide_same_grid(by_quant_params(plan, row),
+                                                   by_quant_params(plan, d->sources[source].row))};
 }
-
-/* --- Switches --- */
 
 static int switch_value(struct opening *opening, size_t source, struct baryon_value *exact,
                         struct baryon_value *quantized, struct baryon_error *err)
@@ -152,51 +153,24 @@ static int switch_row(struct opening *opening, size_t index, struct baryon_error
                 return -1;
             continue;
         }
-        if (tune_pair(opening, index, source, value, err) < 0 ||
-            switch_value(opening, source, row->value, value, err) < 0)
+        if (!strcmp(value->producer->op_type, BY_PAIR_OP))
+            take_pair(opening, index, source, value->producer);
+        else if (switch_value(opening, source, row->value, value, err) < 0)
             return -1;
     }
     return 0;
 }
 
-/* Of an element for each source. */
-static struct baryon_value *add_list(struct opening *opening, const char *called, int64_t elem,
-                                     struct baryon_error *err)
+static int join_pairs(struct opening *opening, struct baryon_error *err)
 {
-    struct baryon_model *model = opening->draft.model;
-    struct by_shape *shape = by_shape_new(&model->arena, 1, err);
-    if (!shape)
-        return NULL;
-    shape->dims[0].size = (int64_t)opening->switches->d->source_count;
-    const char *name = by_model_fresh_name(model, called, err);
-    struct by_type *type = name ? by_type_tensor(model, elem, shape, err) : NULL;
-    return type ? by_graph_add_input(model->graph, name, type, err) : NULL;
-}
-
-static int add_lists(struct opening *opening, struct baryon_error *err)
-{
-    const struct by_decisions *d = opening->switches->d;
-    float *own = opening->switches->own;
-    opening->input = add_list(opening, "switches", BY_ELEM_BOOL, err);
-    if (!opening->input || !d->work->options.activations)
-        return opening->input ? 0 : -1;
-    for (size_t i = 0; i < d->source_count; i++) {
-        const struct by_params *params = by_quant_params(d->q->plan, d->sources[i].row);
-        own[i] = params->count && params->scales ? params->scales[0] : 1;
-    }
-    opening->scales = add_list(opening, "scales", BY_ELEM_FLOAT, err);
-    return opening->scales ? 0 : -1;
-}
-
-/* What nothing reads is no input; NULL then. */
-static int name_list(struct by_switches *switches, const struct baryon_value *list,
-                     struct baryon_value *const *read, const char **name, struct baryon_error *err)
-{
-    bool any = false;
-    for (size_t i = 0; list && i < switches->d->source_count; i++)
-        any = any || read[i];
-    *name = any ? by_arena_text(&switches->arena, list->name, strlen(list->name), err) : NULL;
-    return any && !*name ? -1 : 0;
+    struct by_switches *switches = opening->switches;
+    if (by_pairs_join_open(opening->draft.model, &switches->table, err) < 0)
+        return -1;
+    const size_t count = switches->table.count;
+    switches->pairs = by_arena_alloc(&switches->arena, count + 1, sizeof *switches->pairs, err);
+    for (size_t i = 0; switches->pairs && i < count; i++)
+        switches->pairs[i] = (struct pair){BY_NONE, false};
+    return switches->pairs ? 0 : -1;
 }
 
 /* Ranges do not take the place of nodes where they may be switched off. */
@@ -207,14 +181,12 @@ static int switch_activations(struct opening *opening, struct baryon_error *err)
     for (size_t i = 0; i < plan->node_count; i++)
         plan->nodes[i].folded = false;
     const size_t rows = plan->rows.count;
-    if (by_lower_qdq(plan, switches->d->q->pool, err) < 0 || add_lists(opening, err) < 0)
+    if (by_lower_qdq(plan, switches->d->q->pool, err) < 0 || join_pairs(opening, err) < 0)
         return -1;
     for (size_t i = 0; i < rows; i++)
         if (switch_row(opening, i, err) < 0)
             return -1;
-    return name_list(switches, opening->input, opening->bit, &switches->bits, err) < 0
-               ? -1
-               : name_list(switches, opening->scales, opening->scale, &switches->scales, err);
+    return 0;
 }
 
 /* --- Constants --- */
@@ -372,17 +344,12 @@ int by_switches_open(struct by_switches **out, const struct by_decisions *d, siz
     switches->begin = begin;
     switches->end = end;
     switches->first = by_judge_kept(d->judge) - by_judge_count(d->judge);
-    switches->own = by_alloc_zero(d->source_count + 1, sizeof *switches->own, err);
     struct opening opening = {.switches = switches};
     opening.rows = by_alloc_zero(d->q->plan->rows.count + 1, sizeof *opening.rows, err);
     opening.bit = by_alloc_zero(d->source_count + 1, sizeof(void *), err);
-    opening.scale = by_alloc_zero(d->source_count + 1, sizeof(void *), err);
-    const int status = switches->own && opening.rows && opening.bit && opening.scale
-                           ? open_model(&opening, err)
-                           : -1;
+    const int status = opening.rows && opening.bit ? open_model(&opening, err) : -1;
     by_free(opening.rows);
     by_free((void *)opening.bit);
-    by_free((void *)opening.scale);
     by_draft_close(&opening.draft);
     return status;
 }
@@ -397,15 +364,30 @@ void by_switches_close(struct by_switches *switches)
         by_free(switches->constants[i].rounded);
     }
     by_free(switches->constants);
-    by_free(switches->own);
+    by_pair_table_release(&switches->table);
     by_arena_release(&switches->arena);
     by_free(switches);
 }
 
 /* --- Runs --- */
 
-/* The sample's inputs, the bools, the scales, the constants. */
-static size_t fill_inputs(const struct by_switches *switches, const bool *on, const float *scales,
+/* factors: of scales; NULL: all are 1. */
+static void set_table(const struct by_switches *switches, const bool *on, const double *factors,
+                      float *rows)
+{
+    memcpy(rows, switches->table.rows, switches->table.count * BY_PAIR_TABLE * sizeof *rows);
+    for (size_t i = 0; i < switches->table.count; i++) {
+        const struct pair *pair = &switches->pairs[i];
+        float *scale = &rows[i * BY_PAIR_TABLE];
+        if (pair->source == BY_NONE || !on[pair->source])
+            *scale = 0;
+        else if (factors && pair->tuned)
+            *scale *= (float)factors[pair->source];
+    }
+}
+
+/* The sample's inputs, the bools, the table, the constants. */
+static size_t fill_inputs(const struct by_switches *switches, const bool *on, const float *rows,
                           size_t sample, size_t index, struct by_array *inputs)
 {
     size_t count;
@@ -419,13 +401,10 @@ static size_t fill_inputs(const struct by_switches *switches, const bool *on, co
                                             .dims = {(int64_t)switches->d->source_count},
                                             .data = on,
                                             .size = switches->d->source_count};
-    if (switches->scales)
-        inputs[count++] = (struct by_array){.name = switches->scales,
-                                            .elem = BY_ELEM_FLOAT,
-                                            .rank = 1,
-                                            .dims = {(int64_t)switches->d->source_count},
-                                            .data = scales,
-                                            .size = switches->d->source_count * sizeof *scales};
+    if (switches->table.count) {
+        inputs[count] = switches->table.array;
+        inputs[count++].data = rows;
+    }
     for (size_t i = 0; i < switches->begun.count; i++) {
         inputs[count] = switches->begun.at[i].arrays[index];
         inputs[count++].name = switches->begun.at[i].name;
@@ -448,16 +427,16 @@ static int run_session(const struct by_switches *switches, const bool *on, const
     by_judge_inputs(d->judge, switches->first + sample, &ports);
     struct by_array *inputs =
         by_alloc(ports + switches->constant_count + switches->begun.count + 2, sizeof *inputs, err);
-    float *scales = by_alloc(d->source_count + 1, sizeof *scales, err);
-    int status = inputs && scales ? 0 : -1;
-    for (size_t i = 0; status == 0 && i < d->source_count; i++)
-        scales[i] = switches->own[i] * (float)(factors ? factors[i] : 1);
-    if (status == 0)
+    float *rows = by_alloc(switches->table.count * BY_PAIR_TABLE + 1, sizeof *rows, err);
+    int status = inputs && rows ? 0 : -1;
+    if (status == 0) {
+        set_table(switches, on, factors, rows);
         status = by_session_run(switches->session, inputs,
-                                fill_inputs(switches, on, scales, sample, index, inputs), NULL, 0,
+                                fill_inputs(switches, on, rows, sample, index, inputs), NULL, 0,
                                 run, err);
+    }
     by_free(inputs);
-    by_free(scales);
+    by_free(rows);
     return status;
 }
 

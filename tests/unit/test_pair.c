@@ -158,6 +158,27 @@ static void test_tables(void **state)
     by_session_close(session);
 }
 
+/* With a scale of 0 values come out as they went in, to the bit; the input of a run stays. */
+static void test_scale_of_zero(void **state)
+{
+    (void)state;
+    const int64_t dims[] = {VALUES};
+    float values[VALUES], before[VALUES];
+    struct by_pair_table table;
+    struct by_hash128 hash;
+    struct by_session *session = open_model(open_table(0, 0.1f, &table, &hash), &as_written);
+    fill(values, 0.1f, 0, types[0].least, types[0].most);
+    memcpy(before, values, sizeof values);
+    table.rows[0] = 0;
+    const struct by_array inputs[] = {FLOATS("x", 1, dims, values), table.array};
+    struct by_run *got = run_ok(session, inputs, 2);
+    assert_memory_equal(output(got, 0)->data, before, sizeof values);
+    assert_memory_equal(values, before, sizeof values);
+    by_run_free(got);
+    by_pair_table_release(&table);
+    by_session_close(session);
+}
+
 /* A model without pairs has no further input. */
 static void test_no_table(void **state)
 {
@@ -342,9 +363,10 @@ static void test_others_stay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),     cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_no_table), cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_look_up),  cmocka_unit_test(test_others_stay),
+        cmocka_unit_test(test_bits),          cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_scale_of_zero), cmocka_unit_test(test_no_table),
+        cmocka_unit_test(test_constants),     cmocka_unit_test(test_look_up),
+        cmocka_unit_test(test_others_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
