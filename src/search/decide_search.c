@@ -51,6 +51,12 @@ static const struct by_decide_verified *recall(const struct by_decisions *d, con
     return known;
 }
 
+double by_decisions_verified(const struct by_decisions *d, const bool *on)
+{
+    const struct by_decide_verified *known = recall(d, on);
+    return known ? known->verified.sqnr : (double)NAN;
+}
+
 static int remember(struct by_decisions *d, const bool *on, const struct by_verified *verified,
                     struct baryon_error *err)
 {
@@ -486,7 +492,8 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
 
 /* --- Where the margin costs nearly all --- */
 
-/* The cheapest one that nearly meets the goals and costs more than `above`; NULL: none. */
+/* The cheapest one that nearly meets the goals and costs more than `above`; NULL: none. A goal that
+ * was raised is no margin. */
 static const struct by_decide_verified *next_near(const struct searching *searching, double above,
                                                   double below, struct by_prediction *predicted)
 {
@@ -494,7 +501,7 @@ static const struct by_decide_verified *next_near(const struct searching *search
     const struct by_decide_verified *found = NULL;
     for (const struct by_decide_verified *at = d->work->verified; at; at = at->next) {
         struct by_prediction now;
-        if (!at->verified.nearly)
+        if (!at->verified.nearly || at->verified.sqnr < searching->options->limits.sqnr)
             continue;
         by_decisions_predict(d, at->on, &now);
         if (!is_within(searching, &now) || !(now.cost > above && now.cost < below))

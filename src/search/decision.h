@@ -270,6 +270,8 @@ struct by_search_options {
  * *met is false. */
 int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,
                         bool *met, struct baryon_error *err);
+/* dB of a set that a search verified; NAN: none did. */
+double by_decisions_verified(const struct by_decisions *d, const bool *on);
 
 /* --- Rules --- */
 

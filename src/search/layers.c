@@ -503,6 +503,13 @@ static bool is_worth_trying(const struct by_auto_layers *layers, bool met)
     return !saves_bytes_alone(layers) || met;
 }
 
+/* The set that fell short is not chosen again: what it had when it was verified is not enough. */
+static double raised(const struct by_auto_layers *layers, double more, double asked, double got)
+{
+    const double verified = by_decisions_verified(&layers->decisions, layers->on);
+    return fmax(more + asked - got, verified - got) + MORE;
+}
+
 /* The whole quantization may differ from what was verified, as samples choose again. */
 int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *err)
 {
@@ -522,10 +529,9 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
         if (point->sure || !met || !goal || by_auto_is_over_time(layers->work))
             return 0;
         const double margin = point->margins[goal - layers->work->out->goals.at];
-        const double lacks = goal->bound + margin - point->sqnr;
-        if (!(lacks > 0))
+        if (!(goal->bound + margin > point->sqnr))
             return 0;
-        more += lacks + MORE;
+        more = raised(layers, more, goal->bound + margin, point->sqnr);
     }
     return 0;
 }

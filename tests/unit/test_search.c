@@ -195,10 +195,10 @@ static void test_margin_is_spared_where_it_costs_all(void **state)
     margin.nearly_from = judged(on) + 1;
     const double most = 8 * cost_of(on);
     margin.met_from = 0.92 * most;
-    const struct by_search_options search = {.limits = {NAN, 1, INFINITY},
-                                             .verify = judge_with_margin,
-                                             .confirm = confirm,
-                                             .context = &margin};
+    struct by_search_options search = {.limits = {NAN, 1, INFINITY},
+                                       .verify = judge_with_margin,
+                                       .confirm = confirm,
+                                       .context = &margin};
     memset(on, 0, sizeof on);
     assert_ok(by_decisions_search(&d, &search, on, &met, &err));
     assert_true(met && margin.asked > 0 && cost_of(on) >= margin.met_from);
@@ -207,6 +207,13 @@ static void test_margin_is_spared_where_it_costs_all(void **state)
     assert_ok(by_decisions_search(&d, &search, on, &met, &err));
     assert_false(met);
     assert_true(judged(on) >= margin.nearly_from && cost_of(on) < 0.9 * most);
+    /* A goal that was raised above it is no margin to spare. */
+    const double spared = by_decisions_verified(&d, on);
+    assert_near(judged(on), spared, 1e-9);
+    search.limits.sqnr = spared + 0.5;
+    memset(on, 0, sizeof on);
+    assert_ok(by_decisions_search(&d, &search, on, &met, &err));
+    assert_true(by_decisions_verified(&d, on) >= spared + 0.5);
     close_decisions();
 }
 
