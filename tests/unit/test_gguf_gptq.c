@@ -229,10 +229,34 @@ static void rows_in_pieces(void **state)
     by_gptq_factor_close(factor);
 }
 
+/* Points are of four values: a factor changes nothing with sweeps, and alone it is refused. */
+static void points(void **state)
+{
+    static const char *const in_points[] = {"iq3_xxs", "iq3_s"};
+    struct by_gptq_factor *factor;
+    (void)state;
+    fill();
+    assert_int_equal(
+        by_gptq_factor_open(&factor, gram, COLUMNS, (struct by_gptq_way){0}, NULL, &err), 0);
+    for (size_t n = 0; n < 2; n++) {
+        struct by_ggml_solve problem = problem_of(in_points[n], factor);
+        assert_true(by_ggml_in_points(problem.type));
+        assert_int_equal(by_ggml_solve(&problem, NULL, blocks, NULL, &err), -1);
+        assert_non_null(strstr(err.message, "stores four values as one, which takes sweeps"));
+        problem.sweeps = 6;
+        solve(&problem, blocks);
+        problem.factor = NULL;
+        solve(&problem, others);
+        assert_memory_equal(blocks, others, ROWS * problem.type->bytes);
+    }
+    assert_false(by_ggml_in_points(by_ggml_type_named("q3_K")));
+    by_gptq_factor_close(factor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(as_its_inventors_wrote_it),
                                        cmocka_unit_test(descent_goes_on_from_there),
-                                       cmocka_unit_test(rows_in_pieces)};
+                                       cmocka_unit_test(rows_in_pieces), cmocka_unit_test(points)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

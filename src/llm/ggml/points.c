@@ -48,10 +48,10 @@ static const uint64_t listed_s[WORDS] = {
 /* clang-format on */
 
 /* In quarters of the stored numbers, so that scales are the same odd numbers for both types. */
-static const float levels_xxs[2 * BY_POINT_STEPS] = {-15.5f, -13, -11, -9, -7, -5, -3, -1,
-                                                     1,      3,   5,   7,  9,  11, 13, 15.5f};
-static const float levels_s[2 * BY_POINT_STEPS] = {-15, -13, -11, -9, -7, -5, -3, -1,
-                                                   1,   3,   5,   7,  9,  11, 13, 15};
+const float by_ggml_levels_xxs[2 * BY_POINT_STEPS] = {-15.5f, -13, -11, -9, -7, -5, -3, -1,
+                                                      1,      3,   5,   7,  9,  11, 13, 15.5f};
+const float by_ggml_levels_s[2 * BY_POINT_STEPS] = {-15, -13, -11, -9, -7, -5, -3, -1,
+                                                    1,   3,   5,   7,  9,  11, 13, 15};
 
 static struct by_ggml_points points_xxs, points_s;
 static pthread_once_t points_made = PTHREAD_ONCE_INIT;
@@ -96,8 +96,9 @@ static void list_near(struct by_ggml_points *points, unsigned cell)
 static void make_points(void)
 {
     points_xxs = (struct by_ggml_points){
-        .even = true, .sizes = levels_xxs + BY_POINT_STEPS, .levels = levels_xxs};
-    points_s = (struct by_ggml_points){.sizes = levels_s + BY_POINT_STEPS, .levels = levels_s};
+        .even = true, .sizes = by_ggml_levels_xxs + BY_POINT_STEPS, .levels = by_ggml_levels_xxs};
+    points_s = (struct by_ggml_points){.sizes = by_ggml_levels_s + BY_POINT_STEPS,
+                                       .levels = by_ggml_levels_s};
     list_points(&points_xxs, listed_xxs);
     list_points(&points_s, listed_s);
     for (unsigned cell = 0; cell < BY_POINT_CELLS; cell++) {

@@ -27,6 +27,7 @@ struct by_ggml_points {
     uint16_t near[BY_POINT_CELLS][BY_POINTS_NEAR];
 };
 
+extern const float by_ggml_levels_xxs[2 * BY_POINT_STEPS], by_ggml_levels_s[2 * BY_POINT_STEPS];
 const struct by_ggml_points *by_ggml_points_xxs(void);
 const struct by_ggml_points *by_ggml_points_s(void);
 
@@ -57,12 +58,20 @@ struct by_point_costs {
     float of[BY_POINT_VALUES][BY_POINT_STEPS];
 };
 
+/* How far the four values go with each step, and what two of them going together cost more. */
+struct by_point_ways {
+    float of[BY_POINT_VALUES][BY_POINT_STEPS];
+    float pairs[6]; /* 01 02 03 12 13 23 */
+};
+
 struct by_point_path {
     const char *name;
     bool (*supported)(void);
     /* The cell that costs least, the first of several; count: a multiple of 8. */
     unsigned (*least)(const uint16_t *cells, size_t count, const struct by_point_costs *costs,
                       float *cost);
+    unsigned (*least_joint)(const uint16_t *cells, size_t count, const struct by_point_costs *costs,
+                            const struct by_point_ways *ways, float *cost);
 };
 
 extern const struct by_point_path by_point_plain;

@@ -14,9 +14,10 @@ struct by_gguf_solving {
     size_t groups, blocks; /* of a row */
     size_t block_groups;   /* groups of a block */
     size_t row_bytes;
-    float *importance; /* [columns] */
-    float *sums;       /* [columns][groups]: of gram's rows, over the columns of a group */
-    float *corners;    /* [groups][groups]: of sums, over the rows of a group */
+    float *importance;          /* [columns] */
+    float *sums;                /* [columns][groups]: of gram's rows, over the columns of a group */
+    float *corners;             /* [groups][groups]: of sums, over the rows of a group */
+    struct by_gguf_four *fours; /* [columns / 4], of forms of points */
 };
 
 struct by_gguf_piece {
@@ -43,6 +44,19 @@ void by_gguf_multiply(struct by_gguf_piece *piece, size_t row);
 
 /* Of blocks as they were encoded. */
 void by_gguf_choose_powers(const struct by_gguf_piece *piece, uint8_t *blocks);
+
+/* gram of four columns, and what takes slopes to a step that ends them. */
+struct by_gguf_four {
+    float gram[BY_POINT_VALUES][BY_POINT_VALUES], inverse[BY_POINT_VALUES][BY_POINT_VALUES];
+    bool is_dead; /* samples say nothing about it */
+};
+
+int by_gguf_fours_open(struct by_gguf_solving *solving, struct baryon_error *err);
+/* Descent over the points of the integers; `tried` comes to be their residual. */
+int by_gguf_descend_points(struct by_gguf_piece *piece, struct baryon_error *err);
+
+/* gram values - pull of the rows. */
+void by_gguf_find_residual(const struct by_gguf_piece *piece, float *residual);
 
 /* Solves codes, minima and halves of the rows, with integers and residual given. */
 int by_gguf_solve_scales(struct by_gguf_piece *piece, struct baryon_error *err);

@@ -27,6 +27,12 @@ bool by_ggml_solves(const struct by_ggml_type *type)
     return by_ggml_form(type) != NULL;
 }
 
+bool by_ggml_in_points(const struct by_ggml_type *type)
+{
+    const struct by_ggml_form *form = by_ggml_form(type);
+    return form && form->points;
+}
+
 /* --- A piece --- */
 
 static int open_rows(struct by_gguf_piece *piece, struct baryon_error *err)
@@ -92,18 +98,23 @@ static int read_values(struct by_gguf_piece *piece, const uint8_t *blocks, struc
     return 0;
 }
 
-/* Errors of the rows as they start. */
-static int judge_start(struct by_gguf_piece *piece, const uint8_t *blocks, struct baryon_error *err)
+void by_gguf_find_residual(const struct by_gguf_piece *piece, float *residual)
 {
     const struct by_ggml_solve *p = piece->solving->problem;
     const int columns = (int)p->columns;
-    if (read_values(piece, blocks, err))
-        return -1;
     for (size_t i = 0; i < piece->rows * p->columns; i++)
-        piece->residual[i] = -pull_of(piece, i);
+        residual[i] = -pull_of(piece, i);
     piece->solving->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS,
                                 (int)piece->rows, columns, columns, 1, piece->values, columns,
-                                p->gram, columns, 1, piece->residual, columns);
+                                p->gram, columns, 1, residual, columns);
+}
+
+/* Errors of the rows as they start. */
+static int judge_start(struct by_gguf_piece *piece, const uint8_t *blocks, struct baryon_error *err)
+{
+    if (read_values(piece, blocks, err))
+        return -1;
+    by_gguf_find_residual(piece, piece->residual);
     for (size_t k = 0; k < piece->rows; k++)
         piece->before[k] = row_error(piece, k, piece->residual);
     return 0;
@@ -131,6 +142,8 @@ static int solve_levels(struct by_gguf_piece *piece, const struct by_gptq_factor
                                        .grid = &grid,
                                        .gram_is_finite = true,
                                        .residual = piece->tried};
+    if (s->form->points)
+        return by_gguf_descend_points(piece, err);
     if (factor && by_gptq_round(&problem, factor, NULL, piece->integers, err))
         return -1;
     return p->sweeps ? by_descent_run(&problem, NULL, piece->integers, NULL, err)
@@ -259,6 +272,8 @@ static int open_solving(struct by_gguf_solving *s, struct by_pool *pool, struct 
     s->sums = s->importance + p->columns;
     s->corners = s->sums + p->columns * s->groups;
     find_importance(s);
+    if (s->form->points && by_gguf_fours_open(s, err))
+        return -1;
     if (s->form->min_high && by_par_for(pool, p->columns, 64, sum_rows, s, err))
         return -1;
     if (s->form->min_high)
@@ -270,6 +285,9 @@ static int check(const struct by_ggml_solve *p, struct baryon_error *err)
 {
     if (!by_ggml_form(p->type) || !p->type->encode)
         return by_fail(err, BARYON_ERR_UNSUPPORTED, "type %s cannot be solved", p->type->name);
+    if (by_ggml_in_points(p->type) && p->factor && !p->sweeps)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "type %s stores four values as one, which takes sweeps", p->type->name);
     if (!p->rows || !p->columns || p->columns % p->type->block || p->columns > INT32_MAX)
         return by_fail(err, BARYON_ERR_USAGE,
                        "%zu rows of %zu columns of type %s, which has blocks of %u", p->rows,
@@ -291,5 +309,6 @@ int by_ggml_solve(const struct by_ggml_solve *problem, struct by_pool *pool, uin
         status = by_par_for(pool, problem->rows, problem->rows < PIECE_MANY ? PIECE_FEW : PIECE,
                             run_piece, &run, err);
     by_free(run.solving.importance);
+    by_free(run.solving.fours);
     return status;
 }
