@@ -86,7 +86,7 @@ def check_choices(folder):
     kinds = {kind for kind, _, _ in gguf_file.Reader(folder / "all.gguf").tensors.values()}
     yield None if kinds & {"IQ3_XXS", "IQ3_S"} else f"auto: chose {kinds}"
     yield None if len(files["all"]) <= (folder / "q3.gguf").stat().st_size else "auto: larger than asked for"
-    yield None if found["all"] < 0.9 * min(found["old"], q3) else f"auto: divergences {found}, of q3_K {q3}"
+    yield None if found["all"] < min(0.97 * found["old"], 0.8 * q3) else f"auto: divergences {found}, of q3_K {q3}"
 
 
 def main():

@@ -17,7 +17,8 @@
 /* Of the mean diagonal, so that slopes along which samples say little lead nowhere far. */
 #define RIDGE 1e-3
 /* Values up to so many units from zero try both signs. */
-#define BOTH_SIGNS 1.5f
+#define BOTH_SIGNS 1.0f
+#define FLIPS      2
 /* A row added by itself costs as much as this many within a product. */
 #define ROW_COST 2
 
@@ -178,6 +179,21 @@ static struct choice choose_freely(const struct place *place)
     return best;
 }
 
+/* The value whose other sign costs least, but for one. */
+static size_t cheap_sign(const struct place *place, const float targets[FOUR], size_t but)
+{
+    size_t best = FOUR;
+    float least = INFINITY;
+    for (size_t k = 0; k < FOUR; k++) {
+        const float cost = place->form->gram[k][k] * targets[k] * targets[k];
+        if (k != but && cost < least) {
+            least = cost;
+            best = k;
+        }
+    }
+    return best;
+}
+
 /* Signs of which an odd or even number is negative; what does not move is a choice too, where it
  * has such. */
 static struct choice choose_signs(const struct place *place, bool odd)
@@ -190,8 +206,11 @@ static struct choice choose_signs(const struct place *place, bool odd)
     const unsigned signs = signs_of_targets(targets);
     if (is_odd(signs) == odd)
         try_signs(place, targets, signs, &best);
-    for (size_t k = 0; is_odd(signs) != odd && k < FOUR; k++)
-        try_signs(place, targets, signs ^ 1u << k, &best);
+    for (size_t i = 0, k = FOUR; is_odd(signs) != odd && i < FLIPS; i++) {
+        k = cheap_sign(place, targets, k);
+        if (k < FOUR)
+            try_signs(place, targets, signs ^ 1u << k, &best);
+    }
     return best;
 }
 
