@@ -40,7 +40,7 @@ LAYERS = {
     "llm/solve": "base array solve llm/ggml llm/gguf_solve llm/scheme",
     "report/html": "base",
     "llm": "base array report/html solve llm/store llm/ggml llm/family llm/scheme llm/layout llm/text llm/decoder llm/solve",
-    "llm/auto": "base solve llm/gguf_solve llm/layout llm/solve llm",
+    "llm/auto": "base solve llm/gguf_solve llm/layout llm",
     "ir": "base array",
     "onnx": "base ir",
     "llm/export": "base array ir onnx llm llm/decoder",

@@ -56,32 +56,25 @@ struct by_llm_target by_llm_item_target(const struct by_llm_item *item)
                                   .columns = item->weight->columns};
 }
 
-static int mark(struct by_llm_calibrated *job, const struct by_decoder_place *place,
-                struct baryon_error *err)
+static void mark(struct by_llm_calibrated *job, const struct by_decoder_place *place)
 {
     if (!place->weight)
-        return 0;
+        return;
     struct by_llm_item *item = &job->plan->items[place->weight - job->opened->source.weights];
     const struct by_llm_target target = by_llm_item_target(item);
-    if (by_llm_target_check(&target, &job->options->solver, err))
-        return by_err_in(err, "%s", item->weight->layer);
     if (item->scheme || item->blocks)
         item->method = by_llm_target_solves(&target) ? job->options->solver.method->name : "rtn";
-    return 0;
 }
 
-static int mark_all(struct by_llm_calibrated *job, struct baryon_error *err)
+static void mark_all(struct by_llm_calibrated *job)
 {
     for (size_t i = 0; i < job->decoder.layers; i++) {
         const struct by_decoder_layer *layer = &job->decoder.layer[i];
         for (size_t k = 0; k < BY_PARTS; k++)
-            if (mark(job, &layer->parts[k], err))
-                return -1;
+            mark(job, &layer->parts[k]);
         for (size_t k = 0; layer->experts && k < 3 * job->decoder.experts; k++)
-            if (mark(job, &layer->experts[k], err))
-                return -1;
+            mark(job, &layer->experts[k]);
     }
-    return 0;
 }
 
 int by_llm_calibrated_read(struct by_llm_calibrated *job, struct baryon_error *err)
@@ -99,7 +92,10 @@ int by_llm_calibrated_read(struct by_llm_calibrated *job, struct baryon_error *e
 
 int by_llm_calibrated_open(struct by_llm_calibrated *job, struct baryon_error *err)
 {
-    return by_llm_calibrated_read(job, err) || mark_all(job, err) ? -1 : 0;
+    if (by_llm_calibrated_read(job, err))
+        return -1;
+    mark_all(job);
+    return 0;
 }
 
 void by_llm_calibrated_name(const struct by_llm_calibrated *job, struct by_str *text)

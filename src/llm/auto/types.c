@@ -5,7 +5,6 @@
 #include "llm/gguf_solve/solve.h"
 #include "llm/layout/layout.h"
 #include "llm/layout/match.h"
-#include "llm/solve/target.h"
 
 #include <math.h>
 #include <string.h>
@@ -95,12 +94,6 @@ static bool is_block_choice(const struct by_ggml_type *type)
     return type->block > 1 && type->encode && type->decode && by_ggml_solves(type);
 }
 
-static int check_solver(const struct by_bits_search *s, const struct by_ggml_type *type,
-                        struct baryon_error *err)
-{
-    return by_llm_target_check(&(struct by_llm_target){.blocks = type}, &s->quantize.solver, err);
-}
-
 static int refuse_blocks(const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], list[512];
@@ -163,7 +156,6 @@ static int list_blocks(struct by_bits_search *s, struct baryon_error *err)
     const struct by_setting_texts *asked = &s->options->types;
     const struct by_ggml_type *type;
     struct by_llm_plan all;
-    struct baryon_error ignored;
     s->in_blocks = true;
     if (plan_blocks(s, &all, err))
         return -1;
@@ -171,14 +163,11 @@ static int list_blocks(struct by_bits_search *s, struct baryon_error *err)
         type = by_ggml_type_named(asked->at[i]);
         if (!type || !is_block_choice(type))
             return refuse_blocks(asked->at[i], err);
-        if (check_solver(s, type, err))
-            return by_err_in(err, "--types");
         if (add_blocks(s, type, &all, err))
             return -1;
     }
     for (size_t i = 0; !asked->count && (type = by_ggml_type_at(i)); i++)
-        if (is_block_choice(type) && !check_solver(s, type, &ignored) &&
-            add_blocks(s, type, &all, err))
+        if (is_block_choice(type) && add_blocks(s, type, &all, err))
             return -1;
     return 0;
 }

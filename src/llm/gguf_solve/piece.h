@@ -14,10 +14,13 @@ struct by_gguf_solving {
     size_t groups, blocks; /* of a row */
     size_t block_groups;   /* groups of a block */
     size_t row_bytes;
-    float *importance;          /* [columns] */
-    float *sums;                /* [columns][groups]: of gram's rows, over the columns of a group */
-    float *corners;             /* [groups][groups]: of sums, over the rows of a group */
-    struct by_gguf_four *fours; /* [columns / 4], of forms of points */
+    float *importance; /* [columns] */
+    float *sums;       /* [columns][groups]: of gram's rows, over the columns of a group */
+    float *corners;    /* [groups][groups]: of sums, over the rows of a group */
+    /* Of forms of points: [columns / 4], of gram, and of the factor. */
+    struct by_gguf_four *fours;
+    struct by_gguf_fed *fed;
+    struct by_gptq_factor *factor; /* of fours, or eights; NULL: none */
 };
 
 struct by_gguf_piece {
@@ -51,7 +54,20 @@ struct by_gguf_four {
     bool is_dead; /* samples say nothing about it */
 };
 
-int by_gguf_fours_open(struct by_gguf_solving *solving, struct baryon_error *err);
+/* What error feedback knows of four columns, once later ones make up for their errors. */
+struct by_gguf_fed {
+    struct by_gguf_four form;
+    float back[BY_POINT_VALUES][BY_POINT_VALUES]; /* from wanted - weights to targets - weights */
+    /* What errors of the four after it move, of an eight. */
+    float ways[BY_POINT_VALUES][BY_POINT_VALUES];
+};
+
+int by_gguf_fours_open(struct by_gguf_solving *solving, struct by_pool *pool,
+                       struct baryon_error *err);
+void by_gguf_fours_close(struct by_gguf_solving *solving);
+/* Points with error feedback, fours (or eights) one after the other. */
+int by_gguf_feed_points(struct by_gguf_piece *piece, const struct by_descent *problem,
+                        struct baryon_error *err);
 /* Descent over the points of the integers; `tried` comes to be their residual. */
 int by_gguf_descend_points(struct by_gguf_piece *piece, struct baryon_error *err);
 

@@ -27,12 +27,6 @@ bool by_ggml_solves(const struct by_ggml_type *type)
     return by_ggml_form(type) != NULL;
 }
 
-bool by_ggml_in_points(const struct by_ggml_type *type)
-{
-    const struct by_ggml_form *form = by_ggml_form(type);
-    return form && form->points;
-}
-
 /* --- A piece --- */
 
 static int open_rows(struct by_gguf_piece *piece, struct baryon_error *err)
@@ -143,7 +137,10 @@ static int solve_levels(struct by_gguf_piece *piece, const struct by_gptq_factor
                                        .gram_is_finite = true,
                                        .residual = piece->tried};
     if (s->form->points)
-        return by_gguf_descend_points(piece, err);
+        return (factor && by_gguf_feed_points(piece, &problem, err)) ||
+                       by_gguf_descend_points(piece, err)
+                   ? -1
+                   : 0;
     if (factor && by_gptq_round(&problem, factor, NULL, piece->integers, err))
         return -1;
     return p->sweeps ? by_descent_run(&problem, NULL, piece->integers, NULL, err)
@@ -272,7 +269,7 @@ static int open_solving(struct by_gguf_solving *s, struct by_pool *pool, struct 
     s->sums = s->importance + p->columns;
     s->corners = s->sums + p->columns * s->groups;
     find_importance(s);
-    if (s->form->points && by_gguf_fours_open(s, err))
+    if (s->form->points && by_gguf_fours_open(s, pool, err))
         return -1;
     if (s->form->min_high && by_par_for(pool, p->columns, 64, sum_rows, s, err))
         return -1;
@@ -285,9 +282,6 @@ static int check(const struct by_ggml_solve *p, struct baryon_error *err)
 {
     if (!by_ggml_form(p->type) || !p->type->encode)
         return by_fail(err, BARYON_ERR_UNSUPPORTED, "type %s cannot be solved", p->type->name);
-    if (by_ggml_in_points(p->type) && p->factor && !p->sweeps)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "type %s stores four values as one, which takes sweeps", p->type->name);
     if (!p->rows || !p->columns || p->columns % p->type->block || p->columns > INT32_MAX)
         return by_fail(err, BARYON_ERR_USAGE,
                        "%zu rows of %zu columns of type %s, which has blocks of %u", p->rows,
@@ -309,6 +303,6 @@ int by_ggml_solve(const struct by_ggml_solve *problem, struct by_pool *pool, uin
         status = by_par_for(pool, problem->rows, problem->rows < PIECE_MANY ? PIECE_FEW : PIECE,
                             run_piece, &run, err);
     by_free(run.solving.importance);
-    by_free(run.solving.fours);
+    by_gguf_fours_close(&run.solving);
     return status;
 }

@@ -8,7 +8,7 @@
  *
  * of what the row's blocks decode to. They start as by_ggml_encode() makes them, with the diagonal
  * of gram as importance (MXFP4 with other powers of two where these are better). With these scales
- * and minima GPTQ chooses levels anew, where each is by itself. Then levels, the codes of scales
+ * and minima GPTQ chooses levels anew. Then levels, the codes of scales
  * and minima, and the float16 scales of the blocks are solved one after the other, each over all
  * blocks of the row at once, as they are stored: rounding to the stored form is part of the problem
  * and not done afterwards.
@@ -30,15 +30,13 @@ struct by_ggml_solve {
     const float *pull;               /* [rows][columns]; NULL: 0, the weights are the best */
     const float *importance;         /* [columns], of the start; NULL: the diagonal of gram */
     const struct by_gptq_factor
-        *factor;     /* of gram: levels are those of GPTQ first, but for points; NULL: nearest */
+        *factor;     /* of gram: levels are those of GPTQ first; NULL: nearest */
     unsigned sweeps; /* of descent over the levels, at most */
     unsigned rounds; /* of solving scales, each with sweeps after it */
 };
 
 /* Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ3_XXS, IQ3_S, IQ4_NL, IQ4_XS and MXFP4. */
 bool by_ggml_solves(const struct by_ggml_type *type);
-/* Four values are stored as one: descent takes them together, GPTQ does not take them. */
-bool by_ggml_in_points(const struct by_ggml_type *type);
 
 /*
  * blocks: by_ggml_bytes() of rows * columns. errors: [rows] of two, those of the start and those

@@ -17,20 +17,6 @@ bool by_llm_target_solves(const struct by_llm_target *target)
                           : by_llm_is_solvable(target->tensor->spec);
 }
 
-int by_llm_target_check(const struct by_llm_target *target, const struct by_llm_solver *solver,
-                        struct baryon_error *err)
-{
-    const struct by_llm_method *method = solver->method;
-    if (!method->solves || method->only_in_blocks || solver->options.sweeps || !target->blocks ||
-        !by_ggml_in_points(target->blocks))
-        return 0;
-    by_fail(err, BARYON_ERR_USAGE,
-            "type %s stores four values as one, which method %s without sweeps cannot round",
-            target->blocks->name, method->name);
-    by_err_hint(err, "take method descent or importance");
-    return -1;
-}
-
 int by_llm_target_open(const struct by_llm_target *target, size_t rows, struct by_llm_coded *coded,
                        struct baryon_error *err)
 {

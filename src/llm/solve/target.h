@@ -15,9 +15,6 @@ struct by_llm_target {
 };
 
 bool by_llm_target_solves(const struct by_llm_target *target);
-/* Refuses a solver that takes value by value alone for blocks that store several as one. */
-int by_llm_target_check(const struct by_llm_target *target, const struct by_llm_solver *solver,
-                        struct baryon_error *err);
 /* Memory for rows; by_llm_coded_close() gives it back. */
 int by_llm_target_open(const struct by_llm_target *target, size_t rows, struct by_llm_coded *coded,
                        struct baryon_error *err);
