@@ -8,6 +8,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,10 +116,23 @@ static void strange_values(void **state)
 static void limits(void **state)
 {
     (void)state;
-    const struct by_ggml_type *type = by_ggml_type(BY_GGML_Q4_K);
-    draw(5, 1e30);
-    assert_int_equal(by_ggml_encode(type, values, 1, WIDTH, NULL, blocks, &err), -1);
-    assert_non_null(strstr(err.message, "scale of type q4_K is not a finite float16"));
+    static const struct {
+        enum by_ggml_number type;
+        double scale;
+    } cases[] = {{BY_GGML_Q4_K, 1e30},
+                 {BY_GGML_IQ3_S, 1e9},
+                 {BY_GGML_IQ3_S, 1e30},
+                 {BY_GGML_IQ3_XXS, 1e9},
+                 {BY_GGML_IQ3_XXS, 1e36}};
+    const struct by_ggml_type *type;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char message[64];
+        type = by_ggml_type(cases[i].type);
+        draw(5, cases[i].scale);
+        assert_int_equal(by_ggml_encode(type, values, 1, WIDTH, NULL, blocks, &err), -1);
+        snprintf(message, sizeof message, "scale of type %s is not a finite float16", type->name);
+        assert_non_null(strstr(err.message, message));
+    }
     for (size_t i = 0; by_ggml_type_at(i); i++) {
         type = by_ggml_type_at(i);
         draw(5, 1e-40);
