@@ -318,13 +318,15 @@ static void points_come_back(void **state)
     for (size_t i = 0; i < 256; i++)
         assert_true(i == 9 || fabsf(back[i] - values[i]) < 0.05f);
     memset(values, 0, sizeof values);
-    for (size_t i = 0; i < 256; i += 8)
+    for (size_t i = 0; i < 256; i += 8) {
         values[i] = -1;
+        values[i + 7] = 1;
+    }
     type = by_ggml_type(BY_GGML_IQ3_XXS);
     assert_int_equal(by_ggml_encode(type, values, 1, 256, NULL, blocks, &err), 0);
     assert_int_equal(by_ggml_decode(type, blocks, 256, back, &err), 0);
     for (size_t i = 0; i < 256; i += 8)
-        assert_true(back[i] < -0.8f && back[i] > -1.2f);
+        assert_true(back[i] < -0.8f && back[i] > -1.2f && back[i + 7] > 0.8f);
 }
 
 /* Rows are independent, and blocks of a row that are not a multiple of eight are searched too. */
