@@ -24,7 +24,7 @@ ROWS = {
     "quark 4.3125": ("quark", 4.3125, ("uint4_wo_64",)),
     "quark 4.5": ("quark", 4.5, ("nvfp4_weight_only", "uint4_wo_64")),
     "quark 4.625": ("quark", 4.625, ("uint4_wo_32",)),
-    "gguf 3.5": ("gguf", 3.5, ("q3_K",)),
+    "gguf 3.4375": ("gguf", 3.4375, ("q3_K", "iq3_s")),
     "gguf 4.25": ("gguf", 4.25, ("iq4_xs",)),
     "gguf 4.5": ("gguf", 4.5, ("q4_K", "iq4_nl")),
     "gguf 5.5": ("gguf", 5.5, ("q5_K", "q5_0")),

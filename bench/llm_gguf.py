@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import llm_base  # noqa: E402
 
 TYPES = {"q4_k": "Q4_K_S", "q3_k": "Q3_K_S", "iq4_xs": "IQ4_XS", "q2_k": "Q2_K", "iq4_nl": "IQ4_NL", "mxfp4": None,
-         "q4_0": "Q4_0", "q5_k": "Q5_K_S"}
+         "q4_0": "Q4_0", "q5_k": "Q5_K_S", "iq3_s": "IQ3_S", "iq3_xxs": "IQ3_XXS"}
 LENGTH = 512
 
 

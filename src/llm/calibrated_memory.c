@@ -1,6 +1,7 @@
 /* What solving takes in memory, beside a limit. */
 #include "llm/calibrated_internal.h"
 
+#include "llm/ggml/parts.h"
 #include "llm/memory.h"
 
 /* Bytes of parts; of matrices and rows those of the input that takes most. tiles: of weights, where
@@ -9,6 +10,13 @@ struct need {
     uint64_t weights, tiles, streams, windows, matrices, rows, packed, beside;
     const struct by_llm_weight *widest; /* a linear of that input */
 };
+
+/* Points have a factor of their own, of columns that go together. */
+static bool may_be_in_points(const struct by_llm_calibrated *job, const struct by_llm_item *item)
+{
+    const struct by_ggml_form *form = item->blocks ? by_ggml_form(item->blocks) : NULL;
+    return form && (job->look || form->points);
+}
 
 /* A linear with its input's matrices and the rows that are solved at once. */
 static void look_at_linear(const struct by_llm_calibrated *job,
@@ -24,9 +32,10 @@ static void look_at_linear(const struct by_llm_calibrated *job,
         return;
     const struct by_llm_solver *solver = &job->options->solver;
     const uint64_t columns = place->weight->columns;
+    const uint64_t factors = may_be_in_points(job, item) ? 2 : 1;
     const uint64_t kinds = 2U + (job->held < job->windows ? 1U : 0U) +
                            (solver->options.cross != 0 ? 1U : 0U) +
-                           (solver->options.start == BY_LLM_START_GPTQ ? 1U : 0U);
+                           (solver->options.start == BY_LLM_START_GPTQ ? factors : 0U);
     const uint64_t matrices = sizeof(float) * kinds * columns * columns;
     const uint64_t rows = by_llm_solving_bytes(place->weight->rows, (size_t)columns);
     const uint64_t solved = by_llm_rows_at_once(place->weight->rows, (size_t)columns);

@@ -34,15 +34,17 @@ struct by_gptq_factor {
     float *diagonal;      /* of the rows */
     float *turned;        /* [columns][BLOCK]: a column of its block of the factor, as a row */
     bool positive;        /* whether there is one */
-    bool first_alone;     /* see struct by_gptq_way */
-    bool damped;          /* beyond what the caller did */
+    struct by_gptq_way way;
+    size_t together; /* 1: each column by itself */
+    bool damped;     /* beyond what the caller did */
 };
 
 struct gptq {
     const struct by_descent *problem;
     const struct by_gptq_factor *factor;
     const struct by_descent_path *path;
-    const struct by_blas *blas; /* NULL: one block */
+    const struct by_blas *blas;          /* NULL: one block */
+    const struct by_gptq_choice *choice; /* NULL: the nearest */
     int32_t *integers;
 };
 
@@ -68,6 +70,29 @@ static float find_order(struct by_gptq_factor *f, const float *gram, bool in_ord
     if (!in_order)
         qsort(f->order, f->columns, sizeof *f->order, by_diagonal);
     return (float)(sum / (double)f->columns);
+}
+
+/* By the first place that one of them has; they stand in their own order. */
+static int gather_together(struct by_gptq_factor *f, const float *gram, struct baryon_error *err)
+{
+    bool *placed = by_alloc_zero(f->columns / f->together, sizeof *placed, err);
+    struct column *gathered = by_alloc(f->columns, sizeof *gathered, err);
+    size_t count = f->columns;
+    for (size_t i = f->columns; placed && gathered && i-- > 0;) {
+        const size_t set = f->order[i].index / f->together;
+        for (size_t k = f->together; !placed[set] && k-- > 0;) {
+            const size_t column = set * f->together + k;
+            const float diagonal = fmaxf(gram[column * f->columns + column], 0);
+            gathered[--count] = (struct column){diagonal, (uint32_t)column};
+        }
+        placed[set] = true;
+    }
+    if (placed && gathered)
+        memcpy(f->order, gathered, f->columns * sizeof *f->order);
+    const int status = placed && gathered ? 0 : -1;
+    by_free(placed);
+    by_free(gathered);
+    return status;
 }
 
 /* Columns without a diagonal have nothing to do with the others. */
@@ -108,6 +133,8 @@ static int find_factor(struct by_gptq_factor *f, const float *gram, bool in_orde
     if (columns > BLOCK && by_blas_open(&blas, err))
         return -1;
     const float mean = find_order(f, gram, in_order);
+    if (f->together > 1 && gather_together(f, gram, err))
+        return -1;
     for (float damping = 0; !f->positive && damping < DAMPING_LAST && mean > 0;
          damping = damping > 0 ? damping * 10 : DAMPING_FIRST) {
         f->damped = damping > 0;
@@ -127,7 +154,8 @@ int by_gptq_factor_open(struct by_gptq_factor **factor, const float *gram, size_
     if (!f)
         return -1;
     f->columns = columns;
-    f->first_alone = way.first_alone;
+    f->way = way;
+    f->together = way.together ? way.together : 1;
     f->order = by_alloc(columns, sizeof *f->order, err);
     f->rows = by_alloc(columns * columns, sizeof *f->rows, err);
     f->diagonal = by_alloc(columns, sizeof *f->diagonal, err);
@@ -146,6 +174,27 @@ void by_gptq_factor_close(struct by_gptq_factor *factor)
     by_free(factor->diagonal);
     by_free(factor->turned);
     by_free(factor);
+}
+
+struct by_gptq_way by_gptq_factor_way(const struct by_gptq_factor *factor)
+{
+    return factor->way;
+}
+
+bool by_gptq_factor_block(const struct by_gptq_factor *factor, size_t number, size_t *column,
+                          float *block)
+{
+    const size_t count = factor->together, first = number * count;
+    if (!factor->positive || first >= factor->columns)
+        return false;
+    *column = factor->order[first].index;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++) {
+            const float own = factor->diagonal[first + j];
+            const float part = factor->rows[(first + i) * factor->columns + first + j] * own;
+            block[i * count + j] = j < i ? part : j == i ? own : 0;
+        }
+    return true;
 }
 
 /* --- What the values should be --- */
@@ -236,7 +285,7 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
         return;
     }
     find_missing(g, piece);
-    if (g->factor->first_alone)
+    if (g->factor->way.first_alone)
         keep_missing_alone(g, piece);
     for (size_t begin = 0, end; begin < columns; begin = end) {
         end = by_descent_min(begin + BLOCK, columns);
@@ -250,7 +299,7 @@ static void find_wanted(const struct gptq *g, const struct piece *piece)
     }
     for (size_t k = 0; k < piece->outs; k++)
         for (size_t i = 0; i < columns; i++) {
-            const bool is_alone = g->factor->first_alone && i + 1 == columns;
+            const bool is_alone = g->factor->way.first_alone && i + 1 == columns;
             const float solved = piece->missing[k * columns + i], own = g->factor->diagonal[i];
             piece->wanted[k * columns + i] =
                 want(g, piece, k, i, is_alone ? piece->errors[k] : solved / own / own);
@@ -288,13 +337,38 @@ static void round_block(const struct gptq *g, const struct piece *piece, size_t 
     }
 }
 
+static void round_block_together(const struct gptq *g, const struct piece *piece, size_t k,
+                                 size_t begin, size_t end)
+{
+    const struct by_descent *p = g->problem;
+    const size_t count = g->factor->together, out = piece->first + k;
+    float *wanted = piece->wanted + k * p->columns, *errors = piece->errors + k * BLOCK;
+    uint32_t all[BLOCK];
+    for (size_t i = end; i > begin; i -= count) {
+        const size_t first = i - count, column = g->factor->order[first].index;
+        const float *weights = p->weights + out * p->columns + column;
+        g->choice->choose(g->choice->context, out, column, wanted + first);
+        for (size_t j = 0; j < count; j++) {
+            const size_t at = by_descent_scale_index(p, out, column + j);
+            all[j] = (uint32_t)j;
+            errors[first - begin + j] =
+                weights[j] - by_descent_value(p, at, g->integers[out * p->columns + column + j]);
+        }
+        g->path->add(wanted + begin, first - begin, g->factor->rows + first * p->columns + begin,
+                     p->columns, all, count, errors + first - begin);
+    }
+}
+
 static void round_outs(const struct gptq *g, const struct piece *piece)
 {
     const size_t columns = g->problem->columns;
     for (size_t end = columns, begin; end; end = begin) {
         begin = (end - 1) / BLOCK * BLOCK;
         for (size_t k = 0; k < piece->outs; k++)
-            round_block(g, piece, k, begin, end);
+            if (g->choice)
+                round_block_together(g, piece, k, begin, end);
+            else
+                round_block(g, piece, k, begin, end);
         if (begin)
             g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)piece->outs,
                            (int)begin, (int)(end - begin), 1, piece->errors, BLOCK,
@@ -334,6 +408,20 @@ int by_gptq_round(const struct by_descent *problem, const struct by_gptq_factor 
         return by_par_for(pool, problem->outs, OUTS, round_piece, &g, err);
     by_descent_nearest(problem, integers);
     return 0;
+}
+
+int by_gptq_round_together(const struct by_descent *problem, const struct by_gptq_factor *factor,
+                           const struct by_gptq_choice *choice, struct by_pool *pool,
+                           int32_t *integers, struct baryon_error *err)
+{
+    struct gptq g = {.problem = problem,
+                     .factor = factor,
+                     .path = by_descent_path_chosen(),
+                     .choice = choice,
+                     .integers = integers};
+    if (by_descent_check(problem, err) || (problem->columns > BLOCK && by_blas_open(&g.blas, err)))
+        return -1;
+    return factor->positive ? by_par_for(pool, problem->outs, OUTS, round_piece, &g, err) : 0;
 }
 
 int by_gptq_run(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,

@@ -7,6 +7,9 @@ WRITTEN = ["q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q2_K", "q3_K", "q4_K", "q5_K
 # Those that search with importance.
 WEIGHTED = ["q4_0", "q4_1", "q5_0", "q5_1", "q2_K", "q3_K", "q4_K", "q5_K", "q6_K", "iq4_nl", "iq4_xs"]
 
+# Those that ours searches further than ggml does, all with importance; bytes differ.
+SEARCHED = ["iq3_xxs", "iq3_s"]
+
 
 def spread(draw, shape, size, deviation):
     """Groups of a size whose scales differ by powers."""

@@ -15,7 +15,7 @@ from dump import Score, tool
 
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden/ggml/answers.npz"
 DECODED = ["f16", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q2_K", "q3_K", "q4_K", "q5_K", "q6_K", "iq4_nl",
-           "iq4_xs", "tq1_0", "tq2_0", "mxfp4", "nvfp4"]
+           "iq4_xs", "iq3_xxs", "iq3_s", "tq1_0", "tq2_0", "mxfp4", "nvfp4"]
 # What the package encodes like ggml; its Q8_0 and others divide in another order.
 ENCODED = ["f16", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "mxfp4"]
 
@@ -100,8 +100,29 @@ def check_answers(score, ours):
         if name in ("values", "importance"):
             continue
         of_type, _, weighted = name.partition(" ")
+        if of_type in data.SEARCHED:
+            continue
         blocks = ours.encode(of_type, values, answers[name].size, importance if weighted else None)
         score.check(same(blocks, answers[name]), f"{name}: ggml's answer")
+
+
+def check_searched(score, ours):
+    """What the error is by, summed over rows of each kind of values: no more than that of ggml's blocks, clearly less in all."""
+    answers = np.load(GOLDEN)
+    values = answers["values"]
+    for name in data.SEARCHED:
+        for weighted in (False, True):
+            importance = answers["importance"] if weighted else np.ones(values.shape[1], "f4")
+            theirs = answers[f"{name} weighted" if weighted else name]
+            errors = []
+            for blocks in (ours.encode(name, values, theirs.size, importance if weighted else None), theirs):
+                off = ours.decode(name, blocks, values.size).reshape(values.shape).astype("f8") - values
+                errors.append((importance * off**2).sum(1))
+            power = (importance * values.astype("f8") ** 2).sum(1)
+            shares = [error[power > 1e-20] / power[power > 1e-20] for error in errors]
+            what = f"{name}{' weighted' if weighted else ''}"
+            score.check(np.all(shares[0] < 1.02 * shares[1]), f"{what}: errors {shares}")
+            score.check(shares[0].mean() < 0.85 * shares[1].mean(), f"{what}: errors {shares} on average")
 
 
 def main():
@@ -111,6 +132,7 @@ def main():
     check_decoding(score, ours, quants, constants)
     check_encoding(score, ours, quants, constants)
     check_answers(score, ours)
+    check_searched(score, ours)
     score.check(ours.close() == 0, "the program ends well")
     return score.finish()
 

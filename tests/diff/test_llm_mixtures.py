@@ -24,12 +24,14 @@ def check(what, good):
         print("FAILED", what)
 
 
-def compare(what, path, wanted):
+def compare(what, path, wanted, same_bytes):
     tensors = gguf_file.Reader(path).tensors
     types = {name: kind for kind, names in wanted["types"].items() for name in names}
     odd = {name: (tensors[name][0] if name in tensors else None, kind) for name, kind in types.items()
            if name not in tensors or tensors[name][0] != kind}  # fmt: skip
     check(f"{what}: types {odd}", not odd and len(types) == len(tensors))
+    if not same_bytes:
+        return
     digest = hashlib.sha256()
     for name in sorted(tensors):
         digest.update(tensors[name][2])
@@ -46,6 +48,6 @@ with tempfile.TemporaryDirectory() as folder:
                                    "-q"], capture_output=True, text=True)  # fmt: skip
             check(f"{name} {mixture}: {done.stderr}", done.returncode == 0)
             if done.returncode == 0:
-                compare(f"{name} {mixture}", out, wanted)
+                compare(f"{name} {mixture}", out, wanted, mixture not in llm_mixture_models.SEARCHED)
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

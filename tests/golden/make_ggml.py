@@ -16,11 +16,12 @@ sys.path.insert(0, str(HERE.parent / "diff"))
 import ggml_data as data  # noqa: E402
 
 NUMBERS = {"q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q2_K": 10, "q3_K": 11, "q4_K": 12, "q5_K": 13,
-           "q6_K": 14, "iq4_nl": 20, "iq4_xs": 23, "mxfp4": 39, "nvfp4": 40}
+           "q6_K": 14, "iq3_xxs": 18, "iq4_nl": 20, "iq3_s": 21, "iq4_xs": 23, "mxfp4": 39, "nvfp4": 40}
 
 
 def quantize(library, name, values, importance):
     rows, width = values.shape
+    library.ggml_quantize_init(NUMBERS[name])
     out = np.zeros(values.size * 2, "u1")
     size = library.ggml_quantize_chunk(
         NUMBERS[name], ctypes.c_void_p(values.ctypes.data), ctypes.c_void_p(out.ctypes.data), ctypes.c_int64(0),
@@ -36,9 +37,9 @@ def main():
     values = np.ascontiguousarray(values.reshape(-1, 512))
     importance = data.importance(512)
     answers = {"values": values, "importance": importance}
-    for name in data.WRITTEN:
+    for name in data.WRITTEN + data.SEARCHED:
         answers[name] = quantize(library, name, values, None)
-        if name in data.WEIGHTED:
+        if name in data.WEIGHTED + data.SEARCHED:
             answers[f"{name} weighted"] = quantize(library, name, values, importance)
     (HERE / "ggml").mkdir(exist_ok=True)
     np.savez_compressed(HERE / "ggml/answers.npz", **answers)

@@ -37,7 +37,7 @@ def main():
             subprocess.run(["build/baryon", "llm", "convert", f"{folder}/model", "-o", f"{folder}/in.gguf", "--no-tokenizer",
                             "--quiet"], check=True)  # fmt: skip
             found[name] = {}
-            for mixture in llm_mixture_models.MIXTURES:
+            for mixture in llm_mixture_models.MIXTURES + llm_mixture_models.SEARCHED:
                 done = subprocess.run([program, f"{folder}/in.gguf", f"{folder}/out.gguf", mixture.upper(), "2"],
                                       capture_output=True, text=True)  # fmt: skip
                 if done.returncode:

@@ -18,6 +18,8 @@ MODELS = {
 }
 MIXTURES = """q2_k q3_k_s q3_k_m q3_k_l q4_0 q4_1 q4_k_s q4_k_m q5_0 q5_1 q5_k_s q5_k_m q6_k q8_0 iq4_nl iq4_xs
 mxfp4_moe""".split()
+# Of types that ours searches further: bytes differ. (llama-quantize makes iq3_xxs and iq3_xs with an importance matrix alone.)
+SEARCHED = "iq3_s iq3_m".split()
 VOCAB = 288
 
 

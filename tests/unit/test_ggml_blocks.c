@@ -3,10 +3,12 @@
 
 #include "base/rng.h"
 #include "llm/ggml/block.h"
+#include "llm/ggml/points.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +34,10 @@ static void errors(void **state)
         const char *name;
         double most;
     } cases[] = {
-        {"f32", 0},      {"f64", 0},       {"f16", 0.0002},   {"bf16", 0.0015},  {"q8_0", 0.0098},
-        {"q6_K", 0.027}, {"q5_0", 0.074},  {"q5_1", 0.048},   {"q5_K", 0.047},   {"q4_0", 0.16},
-        {"q4_1", 0.107}, {"q4_K", 0.094},  {"iq4_nl", 0.115}, {"iq4_xs", 0.117}, {"q3_K", 0.229},
-        {"q2_K", 0.379}, {"mxfp4", 0.141},
+        {"f32", 0},      {"f64", 0},       {"f16", 0.0002},    {"bf16", 0.0015},  {"q8_0", 0.0098},
+        {"q6_K", 0.027}, {"q5_0", 0.074},  {"q5_1", 0.048},    {"q5_K", 0.047},   {"q4_0", 0.16},
+        {"q4_1", 0.107}, {"q4_K", 0.094},  {"iq4_nl", 0.115},  {"iq4_xs", 0.117}, {"q3_K", 0.229},
+        {"q2_K", 0.379}, {"mxfp4", 0.141}, {"iq3_xxs", 0.244}, {"iq3_s", 0.179},
     };
     (void)state;
     draw(3, 1);
@@ -114,10 +116,23 @@ static void strange_values(void **state)
 static void limits(void **state)
 {
     (void)state;
-    const struct by_ggml_type *type = by_ggml_type(BY_GGML_Q4_K);
-    draw(5, 1e30);
-    assert_int_equal(by_ggml_encode(type, values, 1, WIDTH, NULL, blocks, &err), -1);
-    assert_non_null(strstr(err.message, "scale of type q4_K is not a finite float16"));
+    static const struct {
+        enum by_ggml_number type;
+        double scale;
+    } cases[] = {{BY_GGML_Q4_K, 1e30},
+                 {BY_GGML_IQ3_S, 1e9},
+                 {BY_GGML_IQ3_S, 1e30},
+                 {BY_GGML_IQ3_XXS, 1e9},
+                 {BY_GGML_IQ3_XXS, 1e36}};
+    const struct by_ggml_type *type;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char message[64];
+        type = by_ggml_type(cases[i].type);
+        draw(5, cases[i].scale);
+        assert_int_equal(by_ggml_encode(type, values, 1, WIDTH, NULL, blocks, &err), -1);
+        snprintf(message, sizeof message, "scale of type %s is not a finite float16", type->name);
+        assert_non_null(strstr(err.message, message));
+    }
     for (size_t i = 0; by_ggml_type_at(i); i++) {
         type = by_ggml_type_at(i);
         draw(5, 1e-40);
@@ -228,6 +243,92 @@ static void paths(void **state)
         }
 }
 
+/* Costs with equal ones among them, and such that no point has. */
+static void point_paths(void **state)
+{
+    const struct by_ggml_points *points = by_ggml_points_s();
+    const struct by_point_path *path = by_point_path();
+    struct by_point_costs costs;
+    (void)state;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        const size_t count = seed % 2 ? points->count : BY_POINTS_NEAR;
+        const uint16_t *cells = seed % 2 ? points->cells : points->near[seed * 10];
+        float one, other;
+        for (size_t k = 0; k < BY_POINT_VALUES; k++)
+            for (size_t i = 0; i < BY_POINT_STEPS; i++) {
+                const float cost = (float)fabs(by_rng_normal(seed, k, i));
+                costs.of[k][i] = seed % 5 == 4 ? INFINITY : seed % 3 ? cost : rintf(2 * cost);
+            }
+        const unsigned expected = by_point_plain.least(cells, count, &costs, &one);
+        assert_int_equal(path->least(cells, count, &costs, &other), expected);
+        assert_memory_equal(&one, &other, sizeof one);
+        assert_int_not_equal(points->of_cell[expected], BY_POINT_NONE);
+    }
+}
+
+/* Those of a cell that is a point begin with it, and none that is left out is nearer. */
+static void near_points(void **state)
+{
+    const struct by_ggml_points *all[] = {by_ggml_points_xxs(), by_ggml_points_s()};
+    (void)state;
+    assert_int_equal(all[0]->count, 256);
+    assert_int_equal(all[1]->count, 512);
+    for (size_t n = 0; n < 2; n++)
+        for (size_t cell = 0; cell < BY_POINT_CELLS; cell += 7) {
+            const uint16_t *near = all[n]->near[cell];
+            int last = 0;
+            for (size_t i = 0; i < BY_POINTS_NEAR; i++) {
+                int far = 0;
+                for (size_t k = 0; k < BY_POINT_VALUES; k++) {
+                    const int off = (int)by_point_step_at((unsigned)cell, k) -
+                                    (int)by_point_step_at(near[i], k);
+                    far += off * off;
+                }
+                assert_true(far >= last);
+                assert_int_not_equal(all[n]->of_cell[near[i]], BY_POINT_NONE);
+                last = far;
+            }
+            if (all[n]->of_cell[cell] != BY_POINT_NONE)
+                assert_int_equal(near[0], cell);
+        }
+}
+
+/* A point, the sign that makes the negative ones even, and a scale of (2 * 3 + 1) / 4. */
+static void known_iq3_xxs(void **state)
+{
+    uint8_t block[98] = {0x00, 0x3c, 1};
+    (void)state;
+    block[66] = 1;
+    block[69] = 0x30;
+    assert_int_equal(by_ggml_decode(by_ggml_type(BY_GGML_IQ3_XXS), block, 256, back, &err), 0);
+    assert_true(back[0] == -7 * 5 && back[1] == 7 && back[6] == 7 && back[7] == -7);
+    assert_true(back[8] == 7 && back[32] == 1);
+}
+
+/* Values at points, with zeros whose sign is what has to change, come back as they were. */
+static void points_come_back(void **state)
+{
+    static const float sizes[] = {1, 3, 1, 1};
+    (void)state;
+    for (size_t i = 0; i < 256; i++)
+        values[i] = i == 9 ? 0.001f : sizes[i % 4] * (i % 3 ? -1 : 1);
+    const struct by_ggml_type *type = by_ggml_type(BY_GGML_IQ3_S);
+    assert_int_equal(by_ggml_encode(type, values, 1, 256, NULL, blocks, &err), 0);
+    assert_int_equal(by_ggml_decode(type, blocks, 256, back, &err), 0);
+    for (size_t i = 0; i < 256; i++)
+        assert_true(i == 9 || fabsf(back[i] - values[i]) < 0.05f);
+    memset(values, 0, sizeof values);
+    for (size_t i = 0; i < 256; i += 8) {
+        values[i] = -1;
+        values[i + 7] = 1;
+    }
+    type = by_ggml_type(BY_GGML_IQ3_XXS);
+    assert_int_equal(by_ggml_encode(type, values, 1, 256, NULL, blocks, &err), 0);
+    assert_int_equal(by_ggml_decode(type, blocks, 256, back, &err), 0);
+    for (size_t i = 0; i < 256; i += 8)
+        assert_true(back[i] < -0.8f && back[i] > -1.2f && back[i + 7] > 0.8f);
+}
+
 /* Rows are independent, and blocks of a row that are not a multiple of eight are searched too. */
 static void rows(void **state)
 {
@@ -253,6 +354,8 @@ int main(void)
         cmocka_unit_test(strange_values), cmocka_unit_test(limits),
         cmocka_unit_test(refusals),       cmocka_unit_test(any_bytes),
         cmocka_unit_test(paths),          cmocka_unit_test(rows),
+        cmocka_unit_test(point_paths),    cmocka_unit_test(near_points),
+        cmocka_unit_test(known_iq3_xxs),  cmocka_unit_test(points_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,6 +105,24 @@ static void mixtures(void **state)
         {"IQ4_XS", "blk.2.attn_v.weight", 2, "q5_K"},
         {"IQ4_XS", "blk.3.ffn_down.weight", 3, "q5_K"},
         {"IQ4_XS", "blk.4.ffn_down.weight", 4, "iq4_xs"},
+        {"IQ3_S", "blk.2.attn_v.weight", 2, "q4_K"},
+        {"IQ3_S", "blk.2.attn_q.weight", 2, "iq3_s"},
+        {"IQ3_M", "blk.2.attn_v.weight", 2, "q4_K"},
+        {"IQ3_M", "blk.2.attn_output.weight", 2, "q4_K"},
+        {"IQ3_M", "blk.3.ffn_down.weight", 3, "q4_K"},
+        {"IQ3_M", "blk.4.ffn_down.weight", 4, "iq3_s"},
+        {"IQ3_XS", "blk.2.attn_k.weight", 2, "iq3_xxs"},
+        {"IQ3_XS", "blk.3.ffn_gate.weight", 3, "iq3_s"},
+        {"IQ3_XS", "blk.4.ffn_gate.weight", 4, "iq3_xxs"},
+        {"IQ3_XS", "blk.27.ffn_up.weight", 27, "iq3_xxs"},
+        {"IQ3_XS", "blk.28.ffn_up.weight", 28, "iq3_s"},
+        {"IQ3_XXS", "output.weight", 0, "q5_K"},
+        {"IQ3_XXS", "token_embd.weight", 0, "iq3_s"},
+        {"IQ3_XXS", "blk.2.attn_v.weight", 2, "q4_K"},
+        {"IQ3_XXS", "blk.2.attn_k.weight", 2, "iq3_xxs"},
+        {"IQ3_XXS", "blk.2.attn_output.weight", 2, "iq3_s"},
+        {"IQ3_XXS", "blk.3.ffn_down.weight", 3, "q4_K"},
+        {"IQ3_XXS", "blk.4.ffn_down.weight", 4, "q3_K"},
         {"Q4_0", "blk.0.ffn_down.weight", 0, "q4_0"},
         {"Q4_0", "output.weight", 0, "q6_K"},
         {"Q8_0", "output.weight", 0, "q8_0"},
@@ -128,9 +146,13 @@ static void other_models(void **state)
     assert_string_equal(chosen("Q2_K", &model, "blk.9.attn_v.weight", 9, 4096), "q3_K");
     model.is_70b = true;
     assert_string_equal(chosen("Q2_K", &model, "blk.9.attn_v.weight", 9, 4096), "q5_K");
+    assert_string_equal(chosen("IQ3_XXS", &model, "blk.2.attn_v.weight", 2, 4096), "iq3_s");
     model.importance = true;
+    assert_string_equal(chosen("IQ3_XXS", &model, "blk.2.attn_v.weight", 2, 4096), "iq3_xxs");
+    assert_string_equal(chosen("IQ3_XXS", &model, "blk.2.ffn_down.weight", 2, 4096), "iq3_xxs");
     assert_string_equal(chosen("Q4_0", &model, "blk.0.ffn_down.weight", 0, 4096), "q4_1");
     model.experts = 8;
+    assert_string_equal(chosen("IQ3_M", &model, "blk.31.ffn_down.weight", 31, 4096), "q4_K");
     assert_string_equal(chosen("Q4_K_M", &model, "blk.9.attn_v.weight", 9, 4096), "q8_0");
     assert_string_equal(chosen("Q4_K_M", &model, "blk.9.attn_k.weight", 9, 4096), "q8_0");
     assert_string_equal(chosen("Q4_K_M", &model, "blk.9.attn_output.weight", 9, 4096), "q5_K");

@@ -18,8 +18,9 @@
 #define SAMPLES   200
 #define BYTES_MAX (ROWS * COLUMNS * 2)
 
-static const char *const names[] = {"q4_0", "q4_1", "q5_0", "q5_1",   "q8_0",   "q2_K", "q3_K",
-                                    "q4_K", "q5_K", "q6_K", "iq4_nl", "iq4_xs", "mxfp4"};
+static const char *const names[] = {"q4_0",   "q4_1",   "q5_0",    "q5_1",  "q8_0",
+                                    "q2_K",   "q3_K",   "q4_K",    "q5_K",  "q6_K",
+                                    "iq4_nl", "iq4_xs", "iq3_xxs", "iq3_s", "mxfp4"};
 #define NAMES (sizeof names / sizeof *names)
 
 static struct baryon_error err;
@@ -178,12 +179,89 @@ static double best_step(const struct by_ggml_form *form, const struct by_ggml_ty
     return worst;
 }
 
+/* How the form of a row changes where four values become those at `to`. */
+static double change_of(size_t row, size_t column, const float *to)
+{
+    double change = 0;
+    for (size_t i = column; i < column + 4; i++) {
+        const float *of_column = gram + i * COLUMNS;
+        const double way = (double)to[i - column] - (double)values[row * COLUMNS + i];
+        double slope = 0;
+        for (size_t j = 0; j < COLUMNS; j++)
+            slope += (double)of_column[j] *
+                     ((double)values[row * COLUMNS + j] - (double)weights[row * COLUMNS + j]);
+        for (size_t j = column; j < column + 4; j++)
+            slope += 0.5 * (double)of_column[j] *
+                     ((double)to[j - column] - (double)values[row * COLUMNS + j]);
+        change += 2 * way * slope;
+    }
+    return change;
+}
+
+/* The best of all points and signs for four values; of types whose signs depend on others, those
+ * that leave even as it is. */
+static double best_four(const struct by_ggml_form *form, const struct by_ggml_parts *parts,
+                        size_t row, size_t column)
+{
+    const struct by_ggml_points *points = form->points();
+    const size_t at = column % 256;
+    const float scale = parts->halves[0] * (float)parts->scales[at / form->group];
+    unsigned now = 0;
+    double best = 0;
+    for (size_t k = 0; k < 4; k++)
+        now ^= parts->levels[at + k] < 8;
+    for (size_t i = 0; i < points->count; i++)
+        for (unsigned signs = 0; signs < 16; signs++) {
+            float to[4];
+            if (points->even && (unsigned)__builtin_parity(signs) != now)
+                continue;
+            for (size_t k = 0; k < 4; k++)
+                to[k] = (signs >> k & 1 ? -scale : scale) *
+                        points->sizes[by_point_step_at(points->cells[i], k)];
+            best = fmin(best, change_of(row, column, to));
+        }
+    return best;
+}
+
+/* What moves of fours of the first row are worth, in shares of its error. */
+static double worth_of_points(const struct by_ggml_solve *problem)
+{
+    const struct by_ggml_form *form = by_ggml_form(problem->type);
+    double worth = 0;
+    solve(problem, NULL, blocks);
+    decode(problem->type->name);
+    for (size_t column = 0; column < COLUMNS; column += 16) {
+        struct by_ggml_parts part = {0};
+        form->apart(blocks + column / 256 * problem->type->bytes, &part);
+        worth -= best_four(form, &part, 0, column);
+    }
+    return worth / errors[0][1];
+}
+
+/* Not every point is tried: those left out are worth little. */
+static void points_at_a_minimum(void **state)
+{
+    (void)state;
+    fill(1, 0);
+    for (size_t n = 0; n < NAMES; n++) {
+        struct by_ggml_solve problem = problem_of(names[n], false);
+        if (!by_ggml_form(problem.type)->points)
+            continue;
+        problem.sweeps = 100;
+        assert_true(worth_of_points(&problem) < 0.01);
+        problem.sweeps = problem.rounds = 0;
+        assert_true(worth_of_points(&problem) > 0.1);
+    }
+}
+
 static void at_a_minimum(void **state)
 {
     (void)state;
     fill(1, 0);
     for (size_t n = 0; n < NAMES; n++) {
         struct by_ggml_solve problem = problem_of(names[n], false);
+        if (by_ggml_form(problem.type)->points)
+            continue;
         problem.sweeps = 100;
         solve(&problem, NULL, blocks);
         decode(names[n]);
@@ -318,9 +396,11 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(better), cmocka_unit_test(start),   cmocka_unit_test(at_a_minimum),
-        cmocka_unit_test(scales), cmocka_unit_test(threads), cmocka_unit_test(singular),
-        cmocka_unit_test(zeros),  cmocka_unit_test(parts),   cmocka_unit_test(refused),
+        cmocka_unit_test(better),       cmocka_unit_test(start),
+        cmocka_unit_test(at_a_minimum), cmocka_unit_test(points_at_a_minimum),
+        cmocka_unit_test(scales),       cmocka_unit_test(threads),
+        cmocka_unit_test(singular),     cmocka_unit_test(zeros),
+        cmocka_unit_test(parts),        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

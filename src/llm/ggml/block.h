@@ -23,13 +23,16 @@ by_ggml_decode_row by_decode_q2_k, by_decode_q3_k, by_decode_q4_k, by_decode_q5_
 by_ggml_encode_row by_encode_q2_k, by_encode_q3_k, by_encode_q4_k, by_encode_q5_k, by_encode_q6_k;
 by_ggml_decode_row by_decode_iq4_nl, by_decode_iq4_xs, by_decode_mxfp4, by_decode_nvfp4;
 by_ggml_encode_row by_encode_iq4_nl, by_encode_iq4_xs, by_encode_mxfp4, by_encode_nvfp4;
+by_ggml_decode_row by_decode_iq3_xxs, by_decode_iq3_s;
+by_ggml_encode_row by_encode_iq3_xxs, by_encode_iq3_s;
 by_ggml_decode_row by_decode_tq1_0, by_decode_tq2_0, by_decode_q1_0, by_decode_q2_0;
 
-/* Blocks of 32 apart and together, in the files of their families. */
+/* Blocks apart and together, in the files of their families. */
 by_ggml_take_apart by_apart_q4_0, by_apart_q4_1, by_apart_q5_0, by_apart_q5_1, by_apart_q8_0,
-    by_apart_iq4_nl, by_apart_iq4_xs, by_apart_mxfp4;
+    by_apart_iq3_xxs, by_apart_iq3_s, by_apart_iq4_nl, by_apart_iq4_xs, by_apart_mxfp4;
 by_ggml_put_together by_together_q4_0, by_together_q4_1, by_together_q5_0, by_together_q5_1,
-    by_together_q8_0, by_together_iq4_nl, by_together_iq4_xs, by_together_mxfp4;
+    by_together_q8_0, by_together_iq3_xxs, by_together_iq3_s, by_together_iq4_nl,
+    by_together_iq4_xs, by_together_mxfp4;
 
 static inline float by_half_get(const uint8_t *at)
 {

@@ -23,6 +23,10 @@ enum mixture {
     Q5_K_S,
     Q5_K_M,
     Q6_K,
+    IQ3_XXS,
+    IQ3_XS,
+    IQ3_S,
+    IQ3_M,
     IQ4_NL,
     IQ4_XS,
     MXFP4_MOE,
@@ -47,6 +51,10 @@ static const struct by_ggml_mixture mixtures[] = {
     [Q5_K_S] = {"Q5_K_S", 16, BY_GGML_Q5_K},
     [Q5_K_M] = {"Q5_K_M", 17, BY_GGML_Q5_K},
     [Q6_K] = {"Q6_K", 18, BY_GGML_Q6_K},
+    [IQ3_XXS] = {"IQ3_XXS", 23, BY_GGML_IQ3_XXS},
+    [IQ3_XS] = {"IQ3_XS", 22, BY_GGML_IQ3_S},
+    [IQ3_S] = {"IQ3_S", 26, BY_GGML_IQ3_S},
+    [IQ3_M] = {"IQ3_M", 27, BY_GGML_IQ3_S},
     [IQ4_NL] = {"IQ4_NL", 25, BY_GGML_IQ4_NL},
     [IQ4_XS] = {"IQ4_XS", 30, BY_GGML_IQ4_XS},
     [MXFP4_MOE] = {"MXFP4_MOE", 38, BY_GGML_MXFP4},
@@ -83,29 +91,42 @@ enum {
     NOT_FALCON = 1 << 9,
     IMPORTANCE = 1 << 10,
     NO_IMPORTANCE = 1 << 11,
+    MIDDLE = 1 << 12, /* not in the first or last eighth */
 };
 
 #define OF(mixture)   (1u << (mixture))
 #define ANY           (~0u)
 #define IQ4           (OF(IQ4_NL) | OF(IQ4_XS))
-#define RAISED_OUTPUT (OF(Q2_K) | OF(Q3_K_S) | OF(Q3_K_M) | OF(Q4_K_S) | OF(Q4_K_M) | IQ4)
+#define IQ3           (OF(IQ3_XXS) | OF(IQ3_XS) | OF(IQ3_S) | OF(IQ3_M))
+#define RAISED_OUTPUT (OF(Q2_K) | OF(Q3_K_S) | OF(Q3_K_M) | OF(Q4_K_S) | OF(Q4_K_M) | IQ3 | IQ4)
 
+/* IQ3_XXS has IQ2_S for q and k in llama-quantize: a type that is not written here. */
 static const struct rule {
     enum by_ggml_kind kind;
     unsigned mixtures, when;
     enum by_ggml_number type;
 } rules[] = {
+    {BY_GGML_TOKEN_EMBD, OF(IQ3_XXS), 0, BY_GGML_IQ3_S},
+
     {BY_GGML_ATTN_V, ANY, EIGHT, BY_GGML_Q8_0},
     {BY_GGML_ATTN_V, OF(Q2_K) | OF(Q2_K_S), GROUPED, BY_GGML_Q4_K},
     {BY_GGML_ATTN_V, OF(Q2_K), 0, BY_GGML_Q3_K},
     {BY_GGML_ATTN_V, OF(Q3_K_M), FIRST_TWO, BY_GGML_Q5_K},
     {BY_GGML_ATTN_V, OF(Q3_K_M), 0, BY_GGML_Q4_K},
     {BY_GGML_ATTN_V, OF(Q3_K_L), 0, BY_GGML_Q5_K},
+    {BY_GGML_ATTN_V, OF(IQ3_XXS) | OF(IQ3_XS) | OF(IQ3_S), GROUPED, BY_GGML_Q4_K},
+    {BY_GGML_ATTN_V, OF(IQ3_XXS), NO_IMPORTANCE, BY_GGML_IQ3_S},
+    {BY_GGML_ATTN_V, OF(IQ3_M), 0, BY_GGML_Q4_K},
     {BY_GGML_ATTN_V, IQ4, GROUPED, BY_GGML_Q5_K},
     {BY_GGML_ATTN_V, OF(Q4_K_M) | OF(Q5_K_M), MORE_BITS, BY_GGML_Q6_K},
     {BY_GGML_ATTN_V, OF(Q4_K_S), FIRST_FOUR, BY_GGML_Q5_K},
 
     {BY_GGML_ATTN_K, ANY, EIGHT, BY_GGML_Q8_0},
+    {BY_GGML_ATTN_K, OF(IQ3_XS), 0, BY_GGML_IQ3_XXS},
+    {BY_GGML_ATTN_Q, OF(IQ3_XS), 0, BY_GGML_IQ3_XXS},
+
+    {BY_GGML_FFN_GATE, OF(IQ3_XS), MIDDLE, BY_GGML_IQ3_XXS},
+    {BY_GGML_FFN_UP, OF(IQ3_XS), MIDDLE, BY_GGML_IQ3_XXS},
 
     {BY_GGML_FFN_DOWN, OF(Q2_K), 0, BY_GGML_Q3_K},
     {BY_GGML_FFN_DOWN, OF(Q2_K_S), EIGHTH, BY_GGML_Q4_K},
@@ -117,6 +138,10 @@ static const struct rule {
     {BY_GGML_FFN_DOWN, OF(Q4_K_M), FALCON | SIXTEENTH, BY_GGML_Q6_K},
     {BY_GGML_FFN_DOWN, OF(Q4_K_M), FALCON | MORE_BITS, BY_GGML_Q5_K},
     {BY_GGML_FFN_DOWN, OF(Q4_K_M), NOT_FALCON | MORE_BITS, BY_GGML_Q6_K},
+    {BY_GGML_FFN_DOWN, OF(IQ3_XXS), EIGHTH | NO_IMPORTANCE, BY_GGML_Q4_K},
+    {BY_GGML_FFN_DOWN, OF(IQ3_XXS), NO_IMPORTANCE, BY_GGML_Q3_K},
+    {BY_GGML_FFN_DOWN, OF(IQ3_M), EIGHTH, BY_GGML_Q4_K},
+    {BY_GGML_FFN_DOWN, OF(IQ3_M), EIGHT | MORE_BITS, BY_GGML_Q4_K},
     {BY_GGML_FFN_DOWN, IQ4, EIGHTH | NO_IMPORTANCE, BY_GGML_Q5_K},
     {BY_GGML_FFN_DOWN, OF(Q5_K_M), MORE_BITS, BY_GGML_Q6_K},
     {BY_GGML_FFN_DOWN, OF(Q4_K_S), NOT_FALCON | EIGHTH, BY_GGML_Q5_K},
@@ -126,7 +151,8 @@ static const struct rule {
     {BY_GGML_ATTN_OUTPUT, OF(Q3_K_L), FALCON, BY_GGML_Q4_K},
     {BY_GGML_ATTN_OUTPUT, RAISED_OUTPUT, NOT_FALCON | EIGHT, BY_GGML_Q5_K},
     {BY_GGML_ATTN_OUTPUT, OF(Q2_K), NOT_FALCON | NOT_EIGHT, BY_GGML_Q3_K},
-    {BY_GGML_ATTN_OUTPUT, OF(Q3_K_M), NOT_FALCON | NOT_EIGHT, BY_GGML_Q4_K},
+    {BY_GGML_ATTN_OUTPUT, OF(IQ3_XXS), NOT_FALCON | NOT_EIGHT, BY_GGML_IQ3_S},
+    {BY_GGML_ATTN_OUTPUT, OF(Q3_K_M) | OF(IQ3_M), NOT_FALCON | NOT_EIGHT, BY_GGML_Q4_K},
     {BY_GGML_ATTN_OUTPUT, OF(Q3_K_L), NOT_FALCON | NOT_EIGHT, BY_GGML_Q5_K},
 };
 
@@ -147,6 +173,7 @@ static unsigned conditions(const struct by_ggml_model *model, const struct by_gg
     all |= layer < 4 ? FIRST_FOUR : 0;
     all |= layer < layers / 16 ? SIXTEENTH : 0;
     all |= layer < layers / 8 ? EIGHTH : 0;
+    all |= layer >= layers / 8 && layer < 7 * layers / 8 ? MIDDLE : 0;
     all |= wants_more_bits(layer, layers) ? MORE_BITS : 0;
     all |= model->kv_heads && model->heads / model->kv_heads >= 4 ? GROUPED : 0;
     all |= model->experts == 8 ? EIGHT : NOT_EIGHT;
@@ -177,7 +204,7 @@ static enum by_ggml_number output_type(const struct by_ggml_mixture *mixture,
     if (mixture->base == BY_GGML_MXFP4 || mixture->base == BY_GGML_Q8_0 || model->falcon ||
         width % by_ggml_type(mixture->base)->block)
         return BY_GGML_Q8_0;
-    return BY_GGML_Q6_K;
+    return mixture - mixtures == IQ3_XXS ? BY_GGML_Q5_K : BY_GGML_Q6_K;
 }
 
 static enum by_ggml_number wanted_type(const struct by_ggml_mixture *mixture,

@@ -1,6 +1,7 @@
 /* Rows of the blocks that can be taken apart, and the K types of them. */
 #include "llm/ggml/block.h"
 #include "llm/ggml/k_bits.h"
+#include "llm/ggml/points.h"
 
 #include <string.h>
 
@@ -200,6 +201,26 @@ static const struct row {
       .scale_high = 31,
       .apart = by_apart_iq4_xs,
       .together = by_together_iq4_xs}},
+    {BY_GGML_IQ3_XXS,
+     {.group = 32,
+      .most = 15,
+      .table = by_ggml_levels_xxs,
+      .scale_low = 1,
+      .scale_high = 31,
+      .odd = true,
+      .points = by_ggml_points_xxs,
+      .apart = by_apart_iq3_xxs,
+      .together = by_together_iq3_xxs}},
+    {BY_GGML_IQ3_S,
+     {.group = 32,
+      .most = 15,
+      .table = by_ggml_levels_s,
+      .scale_low = 1,
+      .scale_high = 31,
+      .odd = true,
+      .points = by_ggml_points_s,
+      .apart = by_apart_iq3_s,
+      .together = by_together_iq3_s}},
     {BY_GGML_MXFP4,
      {.group = 32,
       .most = 14,

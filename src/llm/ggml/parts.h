@@ -9,6 +9,7 @@
 #ifndef BY_LLM_GGML_PARTS_H
 #define BY_LLM_GGML_PARTS_H
 
+#include "llm/ggml/points.h"
 #include "llm/ggml/types.h"
 
 #define BY_GGML_BLOCK_MOST  256 /* elements */
@@ -29,8 +30,11 @@ struct by_ggml_form {
     uint8_t zero;
     const float *table;        /* numbers of the levels, ascending; NULL: level - zero */
     int scale_low, scale_high; /* codes; both 0: none */
+    bool odd;                  /* they are: no others */
     int min_high;      /* codes from 0 on; 1: none, and halves[1] of any sign; 0: no minima */
     bool power_of_two; /* halves[0] */
+    /* Levels of four neighbours are one of these, with signs; NULL: each is by itself. */
+    const struct by_ggml_points *(*points)(void);
     by_ggml_take_apart *apart;
     by_ggml_put_together *together;
 };

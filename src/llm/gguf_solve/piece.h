@@ -17,6 +17,10 @@ struct by_gguf_solving {
     float *importance; /* [columns] */
     float *sums;       /* [columns][groups]: of gram's rows, over the columns of a group */
     float *corners;    /* [groups][groups]: of sums, over the rows of a group */
+    /* Of forms of points: [columns / 4], of gram, and of the factor. */
+    struct by_gguf_four *fours;
+    struct by_gguf_fed *fed;
+    struct by_gptq_factor *factor; /* of fours, or eights; NULL: none */
 };
 
 struct by_gguf_piece {
@@ -43,6 +47,32 @@ void by_gguf_multiply(struct by_gguf_piece *piece, size_t row);
 
 /* Of blocks as they were encoded. */
 void by_gguf_choose_powers(const struct by_gguf_piece *piece, uint8_t *blocks);
+
+/* gram of four columns, and what takes slopes to a step that ends them. */
+struct by_gguf_four {
+    float gram[BY_POINT_VALUES][BY_POINT_VALUES], inverse[BY_POINT_VALUES][BY_POINT_VALUES];
+    bool is_dead; /* samples say nothing about it */
+};
+
+/* What error feedback knows of four columns, once later ones make up for their errors. */
+struct by_gguf_fed {
+    struct by_gguf_four form;
+    float back[BY_POINT_VALUES][BY_POINT_VALUES]; /* from wanted - weights to targets - weights */
+    /* What errors of the four after it move, of an eight. */
+    float ways[BY_POINT_VALUES][BY_POINT_VALUES];
+};
+
+int by_gguf_fours_open(struct by_gguf_solving *solving, struct by_pool *pool,
+                       struct baryon_error *err);
+void by_gguf_fours_close(struct by_gguf_solving *solving);
+/* Points with error feedback, fours (or eights) one after the other. */
+int by_gguf_feed_points(struct by_gguf_piece *piece, const struct by_descent *problem,
+                        struct baryon_error *err);
+/* Descent over the points of the integers; `tried` comes to be their residual. */
+int by_gguf_descend_points(struct by_gguf_piece *piece, struct baryon_error *err);
+
+/* gram values - pull of the rows. */
+void by_gguf_find_residual(const struct by_gguf_piece *piece, float *residual);
 
 /* Solves codes, minima and halves of the rows, with integers and residual given. */
 int by_gguf_solve_scales(struct by_gguf_piece *piece, struct baryon_error *err);

@@ -77,6 +77,12 @@ static int clamp_code(double code, int low, int high)
     return !(code > low) ? low : code < high ? (int)nearbyint(code) : high;
 }
 
+/* The ends are odd. */
+static int clamp_odd(double code, int low, int high)
+{
+    return 2 * clamp_code((code - 1) / 2, (low - 1) / 2, (high - 1) / 2) + 1;
+}
+
 /* The codes that a scale may go to: none changes its sign or becomes 0. */
 static void code_range(const struct by_ggml_form *form, int code, int *low, int *high)
 {
@@ -116,9 +122,11 @@ static bool step_codes(struct by_gguf_normal *n, size_t g)
     code_range(n->form, n->codes[g], &low, &high);
     try_codes(n, &pair, g, n->codes[g], &best);
     if (halves[0] != 0) {
+        const double wanted = n->codes[g] + first_step(&pair) / (double)halves[0];
+        const int step = n->form->odd ? 2 : 1;
         const int middle =
-            clamp_code(n->codes[g] + first_step(&pair) / (double)halves[0], low, high);
-        for (int code = middle - 1; code <= middle + 1; code++)
+            n->form->odd ? clamp_odd(wanted, low, high) : clamp_code(wanted, low, high);
+        for (int code = middle - step; code <= middle + step; code += step)
             if (code >= low && code <= high)
                 try_codes(n, &pair, g, code, &best);
     }

@@ -92,18 +92,23 @@ static int read_values(struct by_gguf_piece *piece, const uint8_t *blocks, struc
     return 0;
 }
 
-/* Errors of the rows as they start. */
-static int judge_start(struct by_gguf_piece *piece, const uint8_t *blocks, struct baryon_error *err)
+void by_gguf_find_residual(const struct by_gguf_piece *piece, float *residual)
 {
     const struct by_ggml_solve *p = piece->solving->problem;
     const int columns = (int)p->columns;
-    if (read_values(piece, blocks, err))
-        return -1;
     for (size_t i = 0; i < piece->rows * p->columns; i++)
-        piece->residual[i] = -pull_of(piece, i);
+        residual[i] = -pull_of(piece, i);
     piece->solving->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS,
                                 (int)piece->rows, columns, columns, 1, piece->values, columns,
-                                p->gram, columns, 1, piece->residual, columns);
+                                p->gram, columns, 1, residual, columns);
+}
+
+/* Errors of the rows as they start. */
+static int judge_start(struct by_gguf_piece *piece, const uint8_t *blocks, struct baryon_error *err)
+{
+    if (read_values(piece, blocks, err))
+        return -1;
+    by_gguf_find_residual(piece, piece->residual);
     for (size_t k = 0; k < piece->rows; k++)
         piece->before[k] = row_error(piece, k, piece->residual);
     return 0;
@@ -131,6 +136,11 @@ static int solve_levels(struct by_gguf_piece *piece, const struct by_gptq_factor
                                        .grid = &grid,
                                        .gram_is_finite = true,
                                        .residual = piece->tried};
+    if (s->form->points)
+        return (factor && by_gguf_feed_points(piece, &problem, err)) ||
+                       by_gguf_descend_points(piece, err)
+                   ? -1
+                   : 0;
     if (factor && by_gptq_round(&problem, factor, NULL, piece->integers, err))
         return -1;
     return p->sweeps ? by_descent_run(&problem, NULL, piece->integers, NULL, err)
@@ -259,6 +269,8 @@ static int open_solving(struct by_gguf_solving *s, struct by_pool *pool, struct 
     s->sums = s->importance + p->columns;
     s->corners = s->sums + p->columns * s->groups;
     find_importance(s);
+    if (s->form->points && by_gguf_fours_open(s, pool, err))
+        return -1;
     if (s->form->min_high && by_par_for(pool, p->columns, 64, sum_rows, s, err))
         return -1;
     if (s->form->min_high)
@@ -291,5 +303,6 @@ int by_ggml_solve(const struct by_ggml_solve *problem, struct by_pool *pool, uin
         status = by_par_for(pool, problem->rows, problem->rows < PIECE_MANY ? PIECE_FEW : PIECE,
                             run_piece, &run, err);
     by_free(run.solving.importance);
+    by_gguf_fours_close(&run.solving);
     return status;
 }

@@ -8,9 +8,10 @@
  *
  * of what the row's blocks decode to. They start as by_ggml_encode() makes them, with the diagonal
  * of gram as importance (MXFP4 with other powers of two where these are better). With these scales
- * and minima GPTQ chooses levels anew. Then levels, the codes of scales and minima, and the float16
- * scales of the blocks are solved one after the other, each over all blocks of the row at once, as
- * they are stored: rounding to the stored form is part of the problem and not done afterwards.
+ * and minima GPTQ chooses levels anew. Then levels, the codes of scales
+ * and minima, and the float16 scales of the blocks are solved one after the other, each over all
+ * blocks of the row at once, as they are stored: rounding to the stored form is part of the problem
+ * and not done afterwards.
  */
 #ifndef BY_LLM_GGUF_SOLVE_H
 #define BY_LLM_GGUF_SOLVE_H
@@ -34,7 +35,7 @@ struct by_ggml_solve {
     unsigned rounds; /* of solving scales, each with sweeps after it */
 };
 
-/* Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS and MXFP4. */
+/* Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ3_XXS, IQ3_S, IQ4_NL, IQ4_XS and MXFP4. */
 bool by_ggml_solves(const struct by_ggml_type *type);
 
 /*

@@ -51,7 +51,8 @@ int by_llm_regularize(struct by_llm_regular *regular, const struct by_llm_inputs
         return -1;
     fill_gram(inputs, without_held, regular->gram);
     regularize_gram(regular, options);
-    const struct by_gptq_way way = {options->in_order, options->first_alone};
+    const struct by_gptq_way way = {.in_order = options->in_order,
+                                    .first_alone = options->first_alone};
     return options->start == BY_LLM_START_GPTQ
                ? by_gptq_factor_open(&regular->factor, regular->gram, columns, way, pool, err)
                : 0;
