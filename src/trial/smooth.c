@@ -2,6 +2,7 @@
 #include "trial/smooth.h"
 
 #include "adjust/smooth.h"
+#include "trial/split.h"
 #include "trial/trial.h"
 
 /* Fewer matrix products are the end of a convolutional network, which equalization treats. */
@@ -70,15 +71,35 @@ static struct by_candidate smoothed(const struct by_quantization *q,
     return (struct by_candidate){.edits = {[BY_EDIT_SMOOTHING] = value}};
 }
 
+/* Smoothing spreads the peaks of channels that splitting takes out, and then the latter finds none.
+ * Where splitting by itself does more, it is left to do so. */
+static int compare_splitting(struct by_quantization *q, struct by_trial *trial,
+                             const struct by_candidate *best, bool *better,
+                             struct baryon_error *err)
+{
+    const struct by_candidate candidates[] = {*best, {.edits = {[BY_EDIT_SPLITTING] = 1}}};
+    struct by_trial_score scores[2];
+    bool may;
+    *better = false;
+    if (by_split_may_be_tried(q, trial, &may, err) < 0)
+        return -1;
+    return may ? by_trial_compare(q, trial, BY_VERDICT_SPLIT, candidates, scores, better, err) : 0;
+}
+
 static int choose_smoothing(struct by_quantization *q, struct by_trial *trial,
                             struct by_candidate *best, struct baryon_error *err)
 {
     const struct by_candidate candidates[] = {{{0}}, *best};
     struct by_trial_score scores[2];
-    bool better;
-    if (by_trial_compare(q, trial, BY_VERDICT_SMOOTHED, candidates, scores, &better, err) < 0)
+    bool better, splits = false;
+    if (by_trial_compare(q, trial, BY_VERDICT_SMOOTHED, candidates, scores, &better, err) < 0 ||
+        (better && compare_splitting(q, trial, best, &splits, err) < 0))
         return -1;
-    if (better)
+    better = better && !splits;
+    if (!better)
+        by_log(q->options->log, BY_LOG_INFO, "smoothing off: %s",
+               splits ? "splitting channels off does more" : "samples do not gain by it");
+    else
         by_trial_report_choice(q, BY_EDIT_SMOOTHING, best->edits[BY_EDIT_SMOOTHING], &scores[1],
                                &scores[0]);
     *best = candidates[better];
@@ -138,8 +159,6 @@ static int smooth(struct by_quantization *q, const struct by_smooth_report *surv
     if (*changed || asked) {
         by_trial_close(q->trial);
         q->trial = NULL;
-    } else {
-        by_log(q->options->log, BY_LOG_INFO, "smoothing off: samples do not gain by it");
     }
     return 0;
 }

@@ -2,7 +2,6 @@
 #include "trial/split.h"
 
 #include "adjust/split.h"
-#include "trial/trial.h"
 
 /* Fewer matrix products are the end of a convolutional network, which has no such channels. */
 #define MATRICES_LEAST 2
@@ -89,6 +88,20 @@ static int split_model(struct by_quantization *q, bool *changed, struct baryon_e
         best.edits[BY_EDIT_SPLITTING] ? "on" : "off", report.tensors, report.channels,
         100 * report.share, report.left);
     return adopt(q, &best, changed, err);
+}
+
+int by_split_may_be_tried(const struct by_quantization *q, struct by_trial *trial, bool *may,
+                          struct baryon_error *err)
+{
+    const struct by_recipe *recipe = q->options->recipe;
+    struct by_split_report report = {0};
+    *may = false;
+    if (recipe->split != BY_SPLIT_AUTO || q->plan->node_count > BY_TRIAL_NODES_MOST)
+        return 0;
+    if (by_split_survey(q->plan, by_trial_seen(trial), NULL, &report, err) < 0)
+        return -1;
+    *may = report.matrices >= MATRICES_LEAST && report.tensors > 0;
+    return 0;
 }
 
 int by_split_outliers(struct by_quantization *q, bool *changed, struct baryon_error *err)
