@@ -41,20 +41,16 @@ static void forward_log(void *context, OrtLoggingLevel severity, const char *cat
                         const char *id, const char *place, const char *message)
 {
     char line[900];
-    (void)category, (void)id, (void)place;
-    by_log(context, severity <= ORT_LOGGING_LEVEL_INFO ? BY_LOG_DEBUG : BY_LOG_INFO,
-           "ONNX Runtime: %s", by_ort_text(message, line, sizeof line));
+    (void)severity, (void)category, (void)id, (void)place;
+    by_log(context, BY_LOG_INFO, "ONNX Runtime: %s", by_ort_text(message, line, sizeof line));
 }
 
-/*
- * What goes wrong comes back as a status, so that even its errors are news only for
- * those who want to see how things go.
- */
+/* What goes wrong comes back as a status, so that even its errors are news only for those who want
+ * to see how things go. What it says of each of its passes would bury our own lines. */
 static OrtLoggingLevel severity_of(const struct by_log *log)
 {
-    if (!log->write || log->level > BY_LOG_INFO)
-        return ORT_LOGGING_LEVEL_FATAL;
-    return log->level == BY_LOG_INFO ? ORT_LOGGING_LEVEL_WARNING : ORT_LOGGING_LEVEL_INFO;
+    return !log->write || log->level > BY_LOG_INFO ? ORT_LOGGING_LEVEL_FATAL
+                                                   : ORT_LOGGING_LEVEL_WARNING;
 }
 
 static int set_log(struct by_session *session, OrtSessionOptions *built, struct baryon_error *err)
