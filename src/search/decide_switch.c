@@ -104,7 +104,6 @@ static struct baryon_value *bit_of(struct opening *opening, size_t source, struc
     return opening->bit[source] = node ? by_node_out(node, 0) : NULL;
 }
 
-/* index: of the draft's plan. */
 static void take_pair(const struct opening *opening, size_t index, size_t source,
                       const struct baryon_node *node)
 {
@@ -116,6 +115,23 @@ static void take_pair(const struct opening *opening, size_t index, size_t source
                       .tuned = plan->rows.at[row].converts == BY_NO_ROW &&
                                by_decide_same_grid(by_quant_params(plan, row),
                                                    by_quant_params(plan, d->sources[source].row))};
+}
+
+static bool is_pair(const struct baryon_node *node)
+{
+    return node && !strcmp(node->op_type, BY_PAIR_OP);
+}
+
+/* index: of the draft's plan. The pair before it, which nothing else may read, is the source's,
+ * too. */
+static void take_pairs(const struct opening *opening, size_t index, size_t source,
+                       const struct baryon_node *node)
+{
+    const size_t before = opening->draft.plan->rows.at[index].converts;
+    const struct baryon_node *first = by_node_in(node, 0)->producer;
+    take_pair(opening, index, source, node);
+    if (before != BY_NO_ROW && is_pair(first))
+        take_pair(opening, before, source, first);
 }
 
 static int switch_value(struct opening *opening, size_t source, struct baryon_value *exact,
@@ -153,8 +169,8 @@ static int switch_row(struct opening *opening, size_t index, struct baryon_error
                 return -1;
             continue;
         }
-        if (!strcmp(value->producer->op_type, BY_PAIR_OP))
-            take_pair(opening, index, source, value->producer);
+        if (is_pair(value->producer))
+            take_pairs(opening, index, source, value->producer);
         else if (switch_value(opening, source, row->value, value, err) < 0)
             return -1;
     }

@@ -25,6 +25,7 @@ static bool two_outputs;
 static bool joins; /* the output has a part of little energy */
 static bool solves;
 static bool has_scale;   /* a constant that no layer multiplies with, of one great value */
+static bool has_second;  /* one of two readers wants another type, which a second pair gives */
 static bool has_softmax; /* whose range is known without samples */
 static bool has_table;   /* a row of a constant is added, of values that 8 bits hold badly */
 
@@ -55,7 +56,11 @@ static inline struct baryon_model *made_model(void)
         put_node(model->graph, "shares", "Softmax", "a", "m");
     put_node(model->graph, "act", "Tanh", has_scale || has_softmax || has_table ? "m" : "a", "b");
     put_layer(model, "two", "w2", "6,6,3,3", "b,w2", "c", 12);
-    put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
+    if (has_second) {
+        put_layer(model, "beside", "w5", "6,6,3,3", "b,w5", "f", 0.3F);
+        put_node(model->graph, "sum", "Add", "c,f", "cf");
+    }
+    put_layer(model, "three", "w3", "6,6,1,1", has_second ? "cf,w3" : "c,w3", "e", 0.1F);
     put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
     if (joins) {
         put_values(model, "tenth", "1", (float[]){0.02F});
@@ -75,6 +80,11 @@ static inline struct baryon_model *made_model(void)
 
 /* --- Up to the decisions --- */
 
+static struct by_rule wants_int16 = {
+    .kind = BY_RULE_NODE,
+    .input = {.spec = {.elem = BY_ELEM_INT16, .symmetric = true}, .set = BY_CHANGE_ELEM},
+    .pattern = {.text = "re:two|beside"}};
+
 static inline void set_options(unsigned threads)
 {
     begin_source();
@@ -90,6 +100,11 @@ static inline void set_options(unsigned threads)
         by_calibrator_find("minmax");
     by_calib_defaults(recipe.activation.method, &recipe.activation.calib);
     recipe.activation.calib.headroom = 1.5;
+    if (has_second) {
+        recipe.rules.at = &wants_int16;
+        recipe.rules.count = 1;
+        recipe.dual_pairs = true;
+    }
     if (solves) {
         recipe.rounding = BY_ROUNDING_DESCENT;
         recipe.rounding_starts = 1;

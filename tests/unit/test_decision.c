@@ -142,6 +142,23 @@ static bool stop_after(void *context, const char *what, size_t done, size_t all)
     return done < *(const size_t *)context;
 }
 
+/* Where one reader of a tensor has a second pair, both pairs are the source's. */
+static void test_second_pairs_are_switched(void **state)
+{
+    (void)state;
+    const bool none[MOST] = {false};
+    has_second = true;
+    open_decisions(1, &widens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    size_t second = 0;
+    for (size_t i = 0; i < q.plan->rows.count; i++)
+        second += q.plan->rows.at[i].converts != BY_NO_ROW;
+    assert_int_equal(second, 1);
+    assert_near(predicted(none), judged(none), 0.05);
+    has_second = false;
+    close_decisions();
+}
+
 /* The range of a Softmax is known, so calibration has no statistics of it; in a group with others
  * it has its share of their noise all the same. */
 static void test_known_ranges_have_noise(void **state)
@@ -492,6 +509,7 @@ int main(void)
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_parts_measure_the_same),
         cmocka_unit_test(test_few_runs),
+        cmocka_unit_test(test_second_pairs_are_switched),
         cmocka_unit_test(test_known_ranges_have_noise),
         cmocka_unit_test(test_order_is_that_of_single_runs),
         cmocka_unit_test(test_small_models_have_more_runs),

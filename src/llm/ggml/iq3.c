@@ -119,7 +119,7 @@ void by_apart_iq3_s(const uint8_t *block, struct by_ggml_parts *parts)
         parts->scales[g] = (int16_t)(2 * (block[S_SCALES + g / 2] >> 4 * (g % 2) & 15) + 1);
     for (size_t i = 0; i < SUPER / EIGHT; i++) {
         const uint8_t *numbers = block + 2 + 2 * i;
-        const unsigned ninths = block[S_NINTHS + i / 4] >> 2 * (i % 4);
+        const unsigned ninths = (unsigned)block[S_NINTHS + i / 4] >> 2 * (i % 4);
         get_eight(points,
                   (const size_t[]){numbers[0] | (ninths & 1) << 8, numbers[1] | (ninths & 2) << 7},
                   block[S_SIGNS + i], parts->levels + i * EIGHT);
