@@ -122,16 +122,25 @@ static bool is_pair(const struct baryon_node *node)
     return node && !strcmp(node->op_type, BY_PAIR_OP);
 }
 
-/* index: of the draft's plan. The pair before it, which nothing else may read, is the source's,
- * too. */
-static void take_pairs(const struct opening *opening, size_t index, size_t source,
+/* The row's pair, and the one before it, which nothing else may read: both are the source's.
+ * Whether they are all there is between the exact value and the node. */
+static bool take_pairs(const struct opening *opening, size_t index, size_t source,
                        const struct baryon_node *node)
 {
-    const size_t before = opening->draft.plan->rows.at[index].converts;
-    const struct baryon_node *first = by_node_in(node, 0)->producer;
-    take_pair(opening, index, source, node);
-    if (before != BY_NO_ROW && is_pair(first))
-        take_pair(opening, before, source, first);
+    const struct by_quant_plan *plan = opening->draft.plan;
+    const struct baryon_value *exact = plan->rows.at[index].value, *value = NULL;
+    bool all = true;
+    if (plan->rows.at[index].converts == BY_NO_ROW && !is_pair(node))
+        return false;
+    for (; node && value != exact && index != BY_NO_ROW; node = value ? value->producer : NULL) {
+        value = by_node_in(node, 0);
+        all = all && is_pair(node);
+        if (!is_pair(node))
+            continue;
+        take_pair(opening, index, source, node);
+        index = plan->rows.at[index].converts;
+    }
+    return all;
 }
 
 static int switch_value(struct opening *opening, size_t source, struct baryon_value *exact,
@@ -169,9 +178,8 @@ static int switch_row(struct opening *opening, size_t index, struct baryon_error
                 return -1;
             continue;
         }
-        if (is_pair(value->producer))
-            take_pairs(opening, index, source, value->producer);
-        else if (switch_value(opening, source, row->value, value, err) < 0)
+        if (!take_pairs(opening, index, source, value->producer) &&
+            switch_value(opening, source, row->value, value, err) < 0)
             return -1;
     }
     return 0;
