@@ -1,6 +1,7 @@
 """The search of `baryon auto`, beside a peer's fixed presets on the same samples.
 
     auto.py [--models NAME,...] [--targets any,cpu,xint8] [--goals 20,30] [--samples 48] [--no-peers]
+    auto.py --adaround [--models NAME,...] [--samples 48]
     auto.py --ladder [--models NAME,...] [--samples 48] [--write]
 
 First: for each model, target and goal in dB what was found: SQNR of the worst output on the samples that chose and on
@@ -8,6 +9,9 @@ the last ones, the share of multiply-adds in 8 bits or less, size, steps, and se
 of those that the float model takes for all samples in one thread. With AMD Quark 0.13 in build/peers (`make peers`) a
 second table: its presets and its AutoMixprecision, calibrated on the same samples and measured on the last ones.
 Both tables are printed as bench/results/auto.md has them.
+
+--adaround: the search for target any at 20 dB beside Quark's XINT8_ADAROUND, which has the search's seconds of processors
+and 30 more for imports, and is ended then.
 
 --ladder: the steps of Quark's best practice for Ryzen AI, each for itself, on the samples that calibrate, measured on
 the last ones. --write: docs/ladder.md.
@@ -179,6 +183,34 @@ def search_all(args):
     return [*lines, "", summary(shares, multiples, missed), *(["", *beside] if args.peers else [])]
 
 
+IMPORTS = 30  # seconds of processors that importing torch and Quark takes, and more
+
+
+def adaround(args, path, folder, seconds):
+    """What the peer's AdaRound has when it has had the seconds of processors that the search took."""
+    limited = ["bash", "-c", f'ulimit -S -t {int(seconds + IMPORTS)}; exec "$@"', "peer", os.path.abspath(args.peers),
+               str(HERE.resolve() / "peer_quantize.py"), os.path.abspath(path), os.path.abspath(folder), "XINT8_ADAROUND",
+               f"{folder}/peer.onnx"]
+    result = run(limited, timeout=args.timeout, folder=folder)
+    if "failed" in result:
+        return result["failed"]
+    return f"{min(output['written_db'] for output in result['outputs'].values()):.1f} dB in {result['cpu']:.0f} s"
+
+
+def beside_adaround(args):
+    lines = ["| model | found | last dB | processor s | Quark XINT8_ADAROUND |", "|---|---|---|---|---|"]
+    for model in args.models:
+        path, files = f"{ZOO}/models/{model}.onnx", samples_of(model)[: args.samples]
+        with tempfile.TemporaryDirectory() as folder:
+            report = search(path, folder, lay_out(files, len(files), f"{folder}/data"), "any", 20)
+            split_for_peer(files, report, folder)
+            step = final_step(report)
+            lines.append(f"| {model} | {step['name']} | {db(step['last']['sqnr'])} | {report['cpu']:.0f} | "
+                         f"{adaround(args, path, folder, report['cpu'])} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
 def print_head(args):
     print("\n".join([
         f"{datetime.date.today()}, {machine()}; {args.samples} samples of each model: half calibrate, a quarter chooses, "
@@ -234,6 +266,7 @@ def main():
     parser.add_argument("--goals", default="20,30")
     parser.add_argument("--samples", type=int, default=48)
     parser.add_argument("--ladder", action="store_true")
+    parser.add_argument("--adaround", action="store_true")
     parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--timeout", type=int, default=1800, help="seconds that a run of the peer may take")
@@ -250,7 +283,10 @@ def main():
         print("no peers: ours alone (`make peers` installs them, 3 GB)")
     if not args.ladder:
         print_head(args)
-    lines = ladder_all(args) if args.ladder else search_all(args)
+    if args.adaround and not args.peers:
+        sys.exit("--adaround requires the peer")
+    way = ladder_all if args.ladder else beside_adaround if args.adaround else search_all
+    lines = way(args)
     print("\n".join(lines))
     if args.write and args.ladder:
         write_ladder(args, lines)

@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import statistics
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,8 @@ def run(command, timeout=None, folder=None):
         complaint = errors.read().decode(errors="replace")
     seconds = time.perf_counter() - start
     if status and timeout:
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+            return {"failed": "not done in the seconds of processors that it had"}
         late = os.WIFSIGNALED(status) and seconds >= timeout
         lines = complaint.strip().splitlines() or ["no reason given"]
         return {"failed": f"not done in {timeout} s" if late else f"failed: {lines[-1][:150]}"}

@@ -399,7 +399,8 @@ void by_switches_close(struct by_switches *switches)
 static void set_table(const struct by_switches *switches, const bool *on, const double *factors,
                       float *rows)
 {
-    memcpy(rows, switches->table.rows, switches->table.count * BY_PAIR_TABLE * sizeof *rows);
+    if (switches->table.count)
+        memcpy(rows, switches->table.rows, switches->table.count * BY_PAIR_TABLE * sizeof *rows);
     for (size_t i = 0; i < switches->table.count; i++) {
         const struct pair *pair = &switches->pairs[i];
         float *scale = &rows[i * BY_PAIR_TABLE];
