@@ -11,7 +11,7 @@ second table: its presets and its AutoMixprecision, calibrated on the same sampl
 Both tables are printed as bench/results/auto.md has them.
 
 --adaround: the search for target any at 20 dB beside Quark's XINT8_ADAROUND, which has the search's seconds of processors
-and 30 more for imports, and is ended then.
+and 10 more for imports, and is ended then.
 
 --ladder: the steps of Quark's best practice for Ryzen AI, each for itself, on the samples that calibrate, measured on
 the last ones. --write: docs/ladder.md.
@@ -183,7 +183,7 @@ def search_all(args):
     return [*lines, "", summary(shares, multiples, missed), *(["", *beside] if args.peers else [])]
 
 
-IMPORTS = 30  # seconds of processors that importing torch and Quark takes, and more
+IMPORTS = 10  # seconds of processors that importing torch and Quark takes, and more
 
 
 def adaround(args, path, folder, seconds):
