@@ -252,7 +252,7 @@ static bool is_installable(const struct by_piece *piece)
     size_t known = 0;
     by_str_init(&commands);
     for (int system = 0; system < BY_SYSTEMS; system++)
-        known += by_piece_install(piece, system, NULL, &commands);
+        known += by_piece_install(piece, (enum by_system)system, NULL, &commands);
     by_str_release(&commands);
     return known;
 }

@@ -55,7 +55,7 @@ static void kernels_suit_the_processor(void **state)
 {
     (void)state;
     const struct by_blas *blas;
-    const char *(*core)(void);
+    const char *(*core)(void) = NULL;
     assert_ok(by_blas_open(&blas, &err));
     void *handle = dlopen(blas->path, RTLD_NOW | RTLD_NOLOAD);
     if (!handle || !find_symbol(handle, "openblas_get_corename", &core) || getenv(CORE) ||
