@@ -46,15 +46,21 @@ int by_quant_sqnr_at_best(const struct by_quant_plan *plan, size_t row,
     return sqnr_of(at, &params, sketch, sqnr, err);
 }
 
+bool by_quant_has_steps(const struct by_quant_plan *plan, size_t row)
+{
+    const struct by_quant_row *at = &plan->rows.at[row];
+    const struct by_params *params = by_quant_params(plan, row);
+    return at->role == BY_ROLE_ACTIVATION && !at->spec.format && params->count == 1 &&
+           params->scales;
+}
+
 int by_quant_own_sqnr(const struct by_quant_plan *plan, size_t row, struct by_stats *stats,
                       double *sqnr, bool *known, struct baryon_error *err)
 {
     const struct by_quant_row *at = &plan->rows.at[row];
-    const struct by_params *params = by_quant_params(plan, row);
     const struct by_tensor_stats *seen = stats ? by_stats_find(stats, at->value->name) : NULL;
-    *known = at->role == BY_ROLE_ACTIVATION && seen && !at->spec.format && params->count == 1 &&
-             params->scales;
-    return *known ? sqnr_of(at, params, &seen->sketch, sqnr, err) : 0;
+    *known = seen && by_quant_has_steps(plan, row);
+    return *known ? sqnr_of(at, by_quant_params(plan, row), &seen->sketch, sqnr, err) : 0;
 }
 
 /* --- All of 8 bits --- */

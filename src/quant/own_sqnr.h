@@ -7,6 +7,9 @@
 #include "quant/plan.h"
 #include "stats/stats.h"
 
+/* Whether a histogram shows the steps of an activation: it has one scale, and is no float or block.
+ */
+bool by_quant_has_steps(const struct by_quant_plan *plan, size_t row);
 /* SQNR of an activation with the parameters that its row has, in dB. *known: there is a histogram;
  * floats and blocks have steps that it does not show. stats: NULL: none. */
 int by_quant_own_sqnr(const struct by_quant_plan *plan, size_t row, struct by_stats *stats,

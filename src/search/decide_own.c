@@ -74,13 +74,6 @@ static int take_noise(struct by_decisions *d, struct by_stats *stats, struct bar
 }
 
 /* Also of ranges that are known without samples, like that of Softmax. */
-static bool has_steps(const struct by_decisions *d, size_t source)
-{
-    const size_t row = d->sources[source].row;
-    return !d->sources[source].weight && !d->q->plan->rows.at[row].spec.format &&
-           by_quant_params(d->q->plan, row)->count == 1;
-}
-
 int by_decide_own(struct by_decisions *d, struct baryon_error *err)
 {
     struct by_stats *stats = NULL;
@@ -91,7 +84,7 @@ int by_decide_own(struct by_decisions *d, struct baryon_error *err)
     if (!names)
         return -1;
     for (size_t i = 0; i < d->source_count; i++)
-        if (has_steps(d, i))
+        if (!d->sources[i].weight && by_quant_has_steps(d->q->plan, d->sources[i].row))
             names[count++] = d->q->plan->rows.at[d->sources[i].row].value->name;
     int status = count ? observe_names(d, names, count, &stats, err) : 0;
     if (status == 0 && stats)

@@ -53,10 +53,8 @@ static unsigned cell_of(const struct four *four, float scale)
 {
     const float half = 0.5f / scale;
     unsigned steps[FOUR];
-    for (size_t k = 0; k < FOUR; k++) {
-        const float step = four->sizes[k] * half;
-        steps[k] = !(step > 0) ? 0 : step < BY_POINT_STEPS ? (unsigned)step : BY_POINT_STEPS - 1;
-    }
+    for (size_t k = 0; k < FOUR; k++)
+        steps[k] = by_point_step_of(four->sizes[k] * half);
     return by_point_cell(steps);
 }
 

@@ -42,6 +42,12 @@ static inline uint8_t by_point_level(unsigned step, bool negative)
     return (uint8_t)(negative ? BY_POINT_STEPS - 1 - step : BY_POINT_STEPS + step);
 }
 
+/* The step of a magnitude in steps, were all of them there. */
+static inline unsigned by_point_step_of(float steps)
+{
+    return !(steps > 0) ? 0 : steps < BY_POINT_STEPS ? (unsigned)steps : BY_POINT_STEPS - 1;
+}
+
 /* Steps of four values, three bits each. */
 static inline unsigned by_point_cell(const unsigned steps[BY_POINT_VALUES])
 {

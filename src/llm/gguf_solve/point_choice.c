@@ -63,10 +63,8 @@ static void find_targets(const struct by_point_place *place, float targets[FOUR]
 static unsigned cell_of(const float targets[FOUR], unsigned signs)
 {
     unsigned steps[FOUR];
-    for (size_t k = 0; k < FOUR; k++) {
-        const float step = 0.5f * (signs >> k & 1 ? -targets[k] : targets[k]);
-        steps[k] = !(step > 0) ? 0 : step < BY_POINT_STEPS ? (unsigned)step : BY_POINT_STEPS - 1;
-    }
+    for (size_t k = 0; k < FOUR; k++)
+        steps[k] = by_point_step_of(0.5f * (signs >> k & 1 ? -targets[k] : targets[k]));
     return by_point_cell(steps);
 }
 
