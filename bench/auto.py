@@ -2,6 +2,7 @@
 
     auto.py [--models NAME,...] [--targets any,cpu,xint8] [--goals 20,30] [--samples 48] [--no-peers]
     auto.py --adaround [--models NAME,...] [--samples 48]
+    auto.py --presets [--seconds 200] [--models NAME,...] [--samples 48]
     auto.py --ladder [--models NAME,...] [--samples 48] [--write]
 
 First: for each model, target and goal in dB what was found: SQNR of the worst output on the samples that chose and on
@@ -12,6 +13,9 @@ Both tables are printed as bench/results/auto.md has them.
 
 --adaround: the search for target any at 20 dB beside Quark's XINT8_ADAROUND, which has the search's seconds of processors
 and 10 more for imports, and is ended then.
+
+--presets: the search for target any at 20 dB beside Quark's presets and its AutoMixprecision, each of which has --seconds
+of processors.
 
 --ladder: the steps of Quark's best practice for Ryzen AI, each for itself, on the samples that calibrate, measured on
 the last ones. --write: docs/ladder.md.
@@ -186,29 +190,41 @@ def search_all(args):
 IMPORTS = 10  # seconds of processors that importing torch and Quark takes, and more
 
 
-def adaround(args, path, folder, seconds):
-    """What the peer's AdaRound has when it has had the seconds of processors that the search took."""
-    limited = ["bash", "-c", f'ulimit -S -t {int(seconds + IMPORTS)}; exec "$@"', "peer", os.path.abspath(args.peers),
-               str(HERE.resolve() / "peer_quantize.py"), os.path.abspath(path), os.path.abspath(folder), "XINT8_ADAROUND",
+def limited_peer(args, path, folder, preset, seconds):
+    """What the peer's preset has when it has had so many seconds of processors."""
+    limited = ["bash", "-c", f'ulimit -S -t {int(seconds)}; exec "$@"', "peer", os.path.abspath(args.peers),
+               str(HERE.resolve() / "peer_quantize.py"), os.path.abspath(path), os.path.abspath(folder), preset,
                f"{folder}/peer.onnx"]
     result = run(limited, timeout=args.timeout, folder=folder)
     if "failed" in result:
         return result["failed"]
-    return f"{min(output['written_db'] for output in result['outputs'].values()):.1f} dB in {result['cpu']:.0f} s"
+    worst = min(output["written_db"] for output in result["outputs"].values())
+    return f"{worst:.1f} dB, {100 * result['low_bits_share']:.0f} %, {result['cpu']:.0f} s"
 
 
-def beside_adaround(args):
-    lines = ["| model | found | last dB | processor s | Quark XINT8_ADAROUND |", "|---|---|---|---|---|"]
+def beside_limited(args, presets, seconds_of):
+    """The search for target any at 20 dB, and presets of the peer with a limit of processor seconds."""
+    names = [f"Quark {preset}" for preset in presets]
+    lines = ["| model | found | last dB | 8 bits | size | processor s | " + " | ".join(names) + " |",
+             "|---|---|---|---|---|---|" + "---|" * len(names)]
     for model in args.models:
         path, files = f"{ZOO}/models/{model}.onnx", samples_of(model)[: args.samples]
         with tempfile.TemporaryDirectory() as folder:
             report = search(path, folder, lay_out(files, len(files), f"{folder}/data"), "any", 20)
             split_for_peer(files, report, folder)
-            step = final_step(report)
-            lines.append(f"| {model} | {step['name']} | {db(step['last']['sqnr'])} | {report['cpu']:.0f} | "
-                         f"{adaround(args, path, folder, report['cpu'])} |")
+            own = own_row(model, "any", report).replace("| any ", "", 1)
+            lines.append(own + "".join(f" {limited_peer(args, path, folder, preset, seconds_of(report))} |"
+                                       for preset in presets))
             print(lines[-1], flush=True)
     return lines
+
+
+def beside_adaround(args):
+    return beside_limited(args, ["XINT8_ADAROUND"], lambda report: report["cpu"] + IMPORTS)
+
+
+def beside_presets(args):
+    return beside_limited(args, ["XINT8", "A8W8", "A16W8", "A16W8+20"], lambda report: args.seconds)
 
 
 def print_head(args):
@@ -267,6 +283,8 @@ def main():
     parser.add_argument("--samples", type=int, default=48)
     parser.add_argument("--ladder", action="store_true")
     parser.add_argument("--adaround", action="store_true")
+    parser.add_argument("--presets", action="store_true")
+    parser.add_argument("--seconds", type=int, default=200, help="of processors, for each preset of the peer")
     parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--timeout", type=int, default=1800, help="seconds that a run of the peer may take")
@@ -283,9 +301,10 @@ def main():
         print("no peers: ours alone (`make peers` installs them, 3 GB)")
     if not args.ladder:
         print_head(args)
-    if args.adaround and not args.peers:
-        sys.exit("--adaround requires the peer")
-    way = ladder_all if args.ladder else beside_adaround if args.adaround else search_all
+    if (args.adaround or args.presets) and not args.peers:
+        sys.exit("--adaround and --presets require the peer")
+    ways = {"ladder": ladder_all, "adaround": beside_adaround, "presets": beside_presets}
+    way = next((way for name, way in ways.items() if getattr(args, name)), search_all)
     lines = way(args)
     print("\n".join(lines))
     if args.write and args.ladder:
