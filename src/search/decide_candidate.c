@@ -85,30 +85,41 @@ static int suffices(struct by_quant_plan *plan, struct by_stats *stats, bool *do
     return 0;
 }
 
-/* Of all tensors there are, with votes for all levels: what any candidate may ask for. */
-static int observe_all(const struct candidate *candidate, struct baryon_error *err)
+/* Names of all tensors there are. */
+static int list_all(const struct candidate *candidate, const char ***names, size_t *count,
+                    struct baryon_error *err)
+{
+    struct by_target *targets;
+    if (by_targets_find(candidate->draft.model->graph, BY_TARGETS_ALL, &targets, count, err) < 0)
+        return -1;
+    *names = by_alloc(*count + 1, sizeof **names, err);
+    for (size_t i = 0; *names && i < *count; i++)
+        (*names)[i] = targets[i].name;
+    by_free(targets);
+    return *names ? 0 : -1;
+}
+
+/* Of all tensors there are, what any candidate may ask for. Votes take as long as all else, so they
+ * are cast only where a candidate counts some: then for all levels. */
+static int observe_all(const struct candidate *candidate, bool votes, struct baryon_error *err)
 {
     const struct by_decisions *d = candidate->d;
     struct by_calibrate_options options = d->q->options->calibrate;
-    struct by_target *targets;
-    size_t count;
-    if (by_targets_find(candidate->draft.model->graph, BY_TARGETS_ALL, &targets, &count, err) < 0)
-        return -1;
-    const char **names = by_alloc(count + 1, sizeof *names, err);
-    for (size_t i = 0; names && i < count; i++)
-        names[i] = targets[i].name;
-    by_free(targets);
-    if (!names)
+    const char **names;
+    if (list_all(candidate, &names, &options.name_count, err) < 0)
         return -1;
     options.names = names;
-    options.name_count = count;
-    options.votes = by_vote_all_levels(&options.vote_count);
+    options.votes = votes ? by_vote_all_levels(&options.vote_count) : NULL;
+    options.vote_count = votes ? options.vote_count : 0;
     options.means = d->q->corrects;
     options.per_channel = options.moments = false;
     options.checkpoint = NULL;
     options.progress = NULL;
     options.begun = NULL;
     options.model = options.data = "";
+    by_stats_close(d->work->observed);
+    d->work->observed = NULL;
+    d->work->observed_votes = votes;
     const bool ready =
         !options.samples || options.samples->rewind(options.samples->context, err) == 0;
     const int status = ready ? by_calibrate(&d->work->observed, candidate->draft.model,
@@ -122,16 +133,20 @@ static int find_stats(struct candidate *candidate, struct baryon_error *err)
 {
     struct by_decide_work *work = candidate->d->work;
     struct by_stats *own = candidate->d->q->stats;
+    const struct by_vote_levels *votes;
+    size_t vote_count;
     bool does;
     candidate->stats = own;
-    if (suffices(candidate->draft.plan, own, &does, err) < 0)
+    if (suffices(candidate->draft.plan, own, &does, err) < 0 ||
+        by_quant_votes(candidate->draft.plan, &votes, &vote_count, err) < 0)
         return -1;
     if (does)
         return 0;
     if (candidate->d->q->options->stats || !by_recipe_needs_data(&candidate->draft.recipe))
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "a candidate requires ranges of tensors that were not observed");
-    if (!work->observed && observe_all(candidate, err) < 0)
+    const bool known = work->observed && (work->observed_votes || !vote_count);
+    if (!known && observe_all(candidate, vote_count > 0, err) < 0)
         return -1;
     candidate->stats = work->observed;
     return 0;

@@ -126,6 +126,7 @@ struct by_decide_work {
     bool *all;              /* by source: on */
     struct by_frame solved; /* of the model with solved biases, whose payloads candidates share */
     struct by_stats *observed; /* of all tensors, where candidates need more than the plan's */
+    bool observed_votes;       /* with votes for all levels */
     struct by_decide_verified *verified;
 };
 

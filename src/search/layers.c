@@ -8,6 +8,7 @@
 #include "trial/judge.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TRIES 3    /* times that the goal is raised, where the whole quantization falls short */
@@ -422,9 +423,12 @@ static int say_step(void *context, const struct by_decisions *d, const bool *on,
     (void)d;
     (void)on;
     (void)err;
+    char measured[64] = "no layer left to quantize";
+    if (!step->verified.empty)
+        snprintf(measured, sizeof measured, "measured %.2f dB", step->verified.sqnr);
     by_log(layers->work->options->log, BY_LOG_DEBUG,
-           "%s: %zu changes, predicted %.2f dB at cost %.4g, measured %.2f dB%s", step->what,
-           step->chosen, step->predicted.sqnr, step->predicted.cost, step->verified.sqnr,
+           "%s: %zu changes, predicted %.2f dB at cost %.4g, %s%s", step->what, step->chosen,
+           step->predicted.sqnr, step->predicted.cost, measured,
            step->verified.meets ? ", met" : "");
     return 0;
 }
