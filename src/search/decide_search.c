@@ -349,8 +349,9 @@ static int search_other(struct searching *searching, bool *on, struct by_verifie
 
 /* --- Where errors do not add --- */
 
+/* met: whether `on` met, before and after. */
 static int verify_apart(struct searching *searching, double sqnr, const char *what, bool *on,
-                        enum by_halved *outcome, struct baryon_error *err)
+                        bool *met, enum by_halved *outcome, struct baryon_error *err)
 {
     bool stuck;
     struct by_verified verified = {.sqnr = -INFINITY};
@@ -359,10 +360,9 @@ static int verify_apart(struct searching *searching, double sqnr, const char *wh
                             : INFINITY;
     if (go_below(searching, sqnr, most, what, on, &verified, &stuck, err) < 0)
         return -1;
-    if (stuck)
-        *outcome = searching->dear ? BY_HALVED_DEAR : BY_HALVED_SAME;
-    else
-        *outcome = suffices(&verified) ? BY_HALVED_MET : BY_HALVED_MISSED;
+    const struct by_halved_set set = {
+        .dear = searching->dear, .verified = !stuck, .meets = suffices(&verified)};
+    *outcome = by_halving_outcome(&set, met);
     return 0;
 }
 
@@ -372,16 +372,17 @@ static int bisect_apart(struct searching *searching, bool *on, struct baryon_err
     struct by_prediction least, most;
     enum by_halved outcome;
     double goal;
+    bool met = false;
     by_decisions_predict(searching->d, on, &least);
-    if (verify_apart(searching, INFINITY, "widest", on, &outcome, err) < 0)
+    if (verify_apart(searching, INFINITY, "widest", on, &met, &outcome, err) < 0)
         return -1;
-    if (outcome != BY_HALVED_MET && outcome != BY_HALVED_DEAR)
+    if (outcome == BY_HALVED_MISSED)
         return 0;
     by_decisions_predict(searching->d, on, &most);
     struct by_halving halving = {
         .low = least.sqnr, .high = most.sqnr, .near = APART_NEAR, .left = APART - 1};
     while (by_halving_next(&halving, &goal)) {
-        if (verify_apart(searching, goal, "apart", on, &outcome, err) < 0)
+        if (verify_apart(searching, goal, "apart", on, &met, &outcome, err) < 0)
             return -1;
         by_halving_take(&halving, goal, outcome);
     }

@@ -13,9 +13,15 @@ struct by_halving {
 enum by_halved {
     BY_HALVED_MISSED,
     BY_HALVED_MET,
-    BY_HALVED_SAME, /* the set is that of the goal before, which missed */
     BY_HALVED_DEAR, /* the set costs about what the best one does, which met: it is not verified */
 };
+
+/* What became of a goal's set, which is dear, or was verified and meets, or is the one that was
+ * verified before. *met: whether the last one that was verified met. */
+struct by_halved_set {
+    bool dear, verified, meets;
+};
+enum by_halved by_halving_outcome(const struct by_halved_set *set, bool *met);
 
 /* False: there is nothing left to try. */
 bool by_halving_next(struct by_halving *halving, double *goal);

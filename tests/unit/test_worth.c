@@ -67,8 +67,8 @@ static void deciding(void **state)
     assert_false(by_worth_few_changes(1.011, 1));
 }
 
-/* A set that costs about what the best one does lies above cheaper ones, so it goes down from it;
- * one that missed before misses again. */
+/* A set that costs about what the best one does lies above cheaper ones, so it goes down from it.
+ */
 static void halving(void **state)
 {
     static const struct {
@@ -78,7 +78,7 @@ static void halving(void **state)
         {BY_HALVED_MET, 0, 8},
         {BY_HALVED_DEAR, 0, 4},
         {BY_HALVED_MISSED, 2, 4},
-        {BY_HALVED_SAME, 3, 4},
+        {BY_HALVED_MISSED, 3, 4},
     };
     struct by_halving halving = {.low = 0, .high = 16, .near = 1, .left = 5};
     double goal;
@@ -93,6 +93,23 @@ static void halving(void **state)
     halving.high = 16;
     assert_true(by_halving_next(&halving, &goal));
     assert_false(by_halving_next(&halving, &goal)); /* no more may be tried */
+}
+
+/* A set that is the one before it has met or missed as that one did. */
+static void outcomes(void **state)
+{
+    bool met = false;
+    (void)state;
+    const struct by_halved_set same = {0}, dear = {.dear = true},
+                               good = {.verified = true, .meets = true}, bad = {.verified = true};
+    assert_int_equal(by_halving_outcome(&same, &met), BY_HALVED_MISSED);
+    assert_int_equal(by_halving_outcome(&good, &met), BY_HALVED_MET);
+    assert_int_equal(by_halving_outcome(&same, &met), BY_HALVED_MET);
+    assert_int_equal(by_halving_outcome(&dear, &met), BY_HALVED_DEAR);
+    assert_true(met);
+    assert_int_equal(by_halving_outcome(&bad, &met), BY_HALVED_MISSED);
+    assert_int_equal(by_halving_outcome(&dear, &met), BY_HALVED_DEAR);
+    assert_int_equal(by_halving_outcome(&same, &met), BY_HALVED_MISSED);
 }
 
 /* A rung replaces an operator, and one of the same time leaves it as it is. */
@@ -117,7 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solving), cmocka_unit_test(going_back), cmocka_unit_test(deciding),
-        cmocka_unit_test(halving), cmocka_unit_test(sparing),
+        cmocka_unit_test(halving), cmocka_unit_test(outcomes),   cmocka_unit_test(sparing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
