@@ -587,8 +587,7 @@ static int measure_sources(struct by_decisions *d, struct group *groups, struct 
     }
     memset(work->all, true, d->source_count);
     int status = measure_none(d, none, err);
-    if (status < 0 ||
-        (work->options.least > 0 && by_decisions_ceiling(d) < work->options.least)) {
+    if (status < 0 || (work->options.least > 0 && by_decisions_ceiling(d) < work->options.least)) {
         by_free(none);
         return status;
     }
