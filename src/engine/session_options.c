@@ -37,15 +37,10 @@ static int check_threads(unsigned threads, struct baryon_error *err)
     return by_fail(err, BARYON_ERR_USAGE, "%u threads, must be at most 4096", threads);
 }
 
-/* Of each session that is opened for taps, or of a model with unused weights; nobody can act on
- * it. */
-static bool is_noise(const char *message)
+/* It warns of each session that is opened for taps, about files that nobody keeps. */
+static bool is_about_taps(const char *message)
 {
-    static const char *const kinds[] = {"Serializing optimized model", "Removing initializer"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strstr(message, kinds[i]))
-            return true;
-    return false;
+    return strstr(message, "Serializing optimized model") != NULL;
 }
 
 static void forward_log(void *context, OrtLoggingLevel severity, const char *category,
@@ -53,7 +48,7 @@ static void forward_log(void *context, OrtLoggingLevel severity, const char *cat
 {
     char line[900];
     (void)severity, (void)category, (void)id, (void)place;
-    if (is_noise(message))
+    if (is_about_taps(message))
         return;
     by_log(context, BY_LOG_INFO, "ONNX Runtime: %s", by_ort_text(message, line, sizeof line));
 }

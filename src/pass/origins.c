@@ -1,6 +1,8 @@
 /* Which of the user's nodes each node came from. */
 #include "pass/origins.h"
 
+#include <string.h>
+
 /* --- all nodes --- */
 
 struct gathering {
@@ -125,6 +127,65 @@ int by_origins_open(struct by_origins **origins, struct baryon_model *model,
     }
     *origins = opened;
     return 0;
+}
+
+/* Itself, and the origins of the other, whose users stand after `own` nodes. */
+static int add_origins(struct by_origins *origins, size_t index, const struct baryon_node *node,
+                       size_t own, const struct by_origin_set *set, struct baryon_error *err)
+{
+    const size_t count = set ? set->count : 0;
+    size_t *users = by_alloc(count + 1, sizeof *users, err);
+    if (!users)
+        return -1;
+    users[0] = index;
+    for (size_t i = 0; i < count; i++)
+        users[i + 1] = own + set->users[i];
+    const int status = by_origins_set(origins, node, users, count + 1, err);
+    by_free(users);
+    return status;
+}
+
+static int take_users(struct by_origins *origins, const struct by_origins *from,
+                      struct baryon_node *const *nodes, struct baryon_node *const *others,
+                      size_t count, struct baryon_error *err)
+{
+    const size_t own = origins->user_count, all = own + from->user_count;
+    struct by_user_node *users = by_arena_alloc(&origins->arena, all, sizeof *users, err);
+    if (!users)
+        return -1;
+    memcpy(users, origins->users, own * sizeof *users);
+    if (from->user_count)
+        memcpy(users + own, from->users, from->user_count * sizeof *users);
+    origins->users = users;
+    origins->user_count = all;
+    for (size_t i = 0; i < count; i++)
+        if (add_origins(origins, i, nodes[i], own, by_origin_set(from, others[i]), err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_origins_copy(struct by_origins **origins, const struct by_origins *from,
+                    struct baryon_model *copy, struct baryon_error *err)
+{
+    struct baryon_node **nodes = NULL, **others = NULL;
+    size_t count, other_count;
+    if (by_origins_open(origins, copy, err) < 0)
+        return -1;
+    int status = by_all_nodes(copy, &nodes, &count, err) < 0 ||
+                         by_all_nodes(from->model, &others, &other_count, err) < 0
+                     ? -1
+                     : 0;
+    if (status == 0 && count != other_count)
+        status = by_fail(err, BARYON_ERR_INTERNAL, "a copy of the model has other nodes");
+    if (status == 0)
+        status = take_users(*origins, from, nodes, others, count, err);
+    by_free(nodes);
+    by_free(others);
+    if (status < 0) {
+        by_origins_close(*origins);
+        *origins = NULL;
+    }
+    return status;
 }
 
 void by_origins_close(struct by_origins *origins)

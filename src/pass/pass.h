@@ -21,6 +21,10 @@ struct by_retype_options;
 /* Every node of the model is its own origin. */
 int by_origins_open(struct by_origins **origins, struct baryon_model *model,
                     struct baryon_error *err);
+/* Of a copy of the model: nodes are their own origins, and have those that the original's nodes
+ * have at the same places. The user's names live as long as `from`. */
+int by_origins_copy(struct by_origins **origins, const struct by_origins *from,
+                    struct baryon_model *copy, struct baryon_error *err);
 void by_origins_close(struct by_origins *origins);
 /* Index of the user's nodes a node came from, into by_origins_user(). */
 const size_t *by_origins_of(const struct by_origins *origins, const struct baryon_node *node,

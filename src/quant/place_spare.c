@@ -61,14 +61,19 @@ static bool has_layer(const struct by_placing *placing)
     return false;
 }
 
-/* The user names the node, or its operator. */
+/* The user names the operator, or the node; of a layer a rule about its weight asks for no pair
+ * after it. */
 static int is_asked_for(const struct by_placing *placing, const struct baryon_node *node,
                         bool *asked, struct baryon_error *err)
 {
-    for (size_t i = 0; i < placing->recipe->rules.count; i++)
-        if ((*asked = by_place_rule_picks(placing, i, node)))
-            return 0;
-    return by_place_any_picks(&placing->recipe->extra_op_types, node->op_type, asked, err);
+    const struct by_recipe *recipe = placing->recipe;
+    *asked = false;
+    for (size_t i = 0; i < recipe->rules.count && !*asked; i++)
+        *asked = by_place_rule_picks(placing, i, node) &&
+                 (!is_spare_layer(node) || recipe->rules.at[i].output.set);
+    if (*asked)
+        return 0;
+    return by_place_any_picks(&recipe->extra_op_types, node->op_type, asked, err);
 }
 
 static bool is_idle(const struct by_placing *placing, const struct baryon_node *node)

@@ -6,33 +6,14 @@
 #include "quant/place.h"
 #include "quant/plan_copy.h"
 
-static void copy_exclusions(const struct by_draft *draft, const struct by_quantization *q)
-{
-    const struct by_ptrs *nodes = &q->model->graph->node;
-    size_t count;
-    struct by_user_node *user = by_origins_user(draft->origins, &count);
-    for (size_t i = 0; i < draft->model->graph->node.count; i++) {
-        size_t from_count;
-        const char *why = by_origins_excluded(q->origins, nodes->at[i]);
-        const size_t *from =
-            by_origins_of(draft->origins, draft->model->graph->node.at[i], &from_count);
-        for (size_t k = 0; k < from_count; k++) {
-            user[from[k]].spans = by_origins_spans(q->origins, nodes->at[i]);
-            user[from[k]].excluded = user[from[k]].excluded || why;
-            user[from[k]].why = why ? why : user[from[k]].why;
-        }
-    }
-}
-
 int by_draft_open(struct by_draft *draft, const struct by_quantization *q,
                   const struct by_frame *frame, struct baryon_error *err)
 {
     *draft = (struct by_draft){.recipe = by_recipe_to_run(q->options->recipe)};
-    if (by_frame_copy(frame, &draft->model, err) < 0 ||
-        by_origins_open(&draft->origins, draft->model, err) < 0)
-        return -1;
-    copy_exclusions(draft, q);
-    return 0;
+    return by_frame_copy(frame, &draft->model, err) < 0 ||
+                   by_origins_copy(&draft->origins, q->origins, draft->model, err) < 0
+               ? -1
+               : 0;
 }
 
 static int settle(struct by_draft *draft, struct baryon_error *err)

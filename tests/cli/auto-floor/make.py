@@ -15,7 +15,6 @@ constants = [
     cli_models.tensor("w", (rng.normal(size=(8, 3, 3, 3)) / 1e5).astype(np.float32)),
     cli_models.tensor("b", np.ones(8, np.float32)),
     cli_models.tensor("ones", np.ones((1, 8, 1, 1), np.float32)),
-    cli_models.tensor("unused", np.ones(1, np.float32)),
 ]
 graph = helper.make_graph(nodes, "net", [cli_models.value("x", [1, 3, 7, 7])], [cli_models.value("y", [1, 8, 1, 1])], constants)
 cli_models.save(graph, "model.onnx")
