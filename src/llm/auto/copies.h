@@ -6,7 +6,7 @@
 #include "llm/auto/auto_internal.h"
 
 #define BY_BITS_TOKENS_AT_ONCE 64 /* whose logits are in memory, for each thread */
-#define BY_BITS_COPIES         3  /* at most */
+#define BY_BITS_COPIES         4  /* at most */
 
 struct by_bits_copies {
     struct by_bits_search *s;

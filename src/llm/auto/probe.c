@@ -42,10 +42,50 @@ size_t by_bits_probe_type(struct by_bits_search *s)
 
 /* --- Linears of a layer, rounded --- */
 
-#define ALL_KINDS BY_BITS_KINDS
+/* What is rounded and measured together: linears that read the same. */
+enum { GROUP_ATTENTION, GROUP_O, GROUP_FEED, GROUP_DOWN, GROUPS };
+_Static_assert(GROUPS <= BY_BITS_COPIES, "a copy of the states for each");
+_Static_assert(BY_BITS_KINDS <= 32, "sets of kinds have 32 bits");
 
-/* Copies of the states: with all of the layer rounded, with nothing, with one kind. */
-enum { COPY_ALL, COPY_FLOAT, COPY_KIND };
+/* Copies of the states while a layer's drift is looked at: with nothing rounded, with one kind. */
+enum { COPY_FLOAT, COPY_KIND };
+
+static size_t group_of(size_t kind)
+{
+    switch (kind) {
+    case BY_PART_Q:
+    case BY_PART_K:
+    case BY_PART_V:
+    case BY_PART_QKV:
+        return GROUP_ATTENTION;
+    case BY_PART_O:
+        return GROUP_O;
+    case BY_PART_DOWN:
+    case BY_PART_SHARED_DOWN:
+    case BY_PARTS + 2: /* of experts */
+        return GROUP_DOWN;
+    default:
+        return GROUP_FEED;
+    }
+}
+
+static bool has_kind(const struct by_bits_search *s, size_t layer, size_t kind)
+{
+    for (size_t i = 0; i < s->linear_count; i++)
+        if (s->linears[i].layer == layer && s->linears[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* Kinds of the layer that are of the group, a bit each. */
+static uint32_t kinds_of(const struct by_bits_search *s, size_t layer, size_t group)
+{
+    uint32_t kinds = 0;
+    for (size_t k = 0; k < BY_BITS_KINDS; k++)
+        if (group_of(k) == group && has_kind(s, layer, k))
+            kinds |= UINT32_C(1) << k;
+    return kinds;
+}
 
 static struct by_decoder_matrix *matrix_of(struct by_decoder_loaded *loaded,
                                            const struct by_decoder *d,
@@ -75,15 +115,15 @@ static int round_matrix(const struct by_bits_copies *p, struct by_llm_item *item
     return status ? -1 : 0;
 }
 
-/* The weights of a kind, or of all, become what the method made of them, or nearest levels of
- * experts without a token; and what they were, when that is asked back. */
-static int round_kind(struct by_bits_copies *p, size_t layer, size_t kind, float *kept, bool back,
-                      struct baryon_error *err)
+/* The weights of kinds become what the method made of them, or nearest levels of experts without a
+ * token; and what they were, when that is asked back. */
+static int round_kinds(struct by_bits_copies *p, size_t layer, uint32_t kinds, float *kept,
+                       bool back, struct baryon_error *err)
 {
     const struct by_bits_search *s = p->s;
     for (size_t i = 0; i < s->linear_count; i++) {
         const struct by_bits_linear *linear = &s->linears[i];
-        if (linear->layer != layer || (linear->kind != kind && kind != ALL_KINDS))
+        if (linear->layer != layer || !(kinds >> linear->kind & 1))
             continue;
         struct by_decoder_matrix *matrix =
             matrix_of(&p->walk.loaded, p->decoder, &s->opened.source.weights[linear->weight]);
@@ -114,14 +154,6 @@ static double error_of_kind(struct by_bits_search *s, size_t layer, size_t kind)
     return count ? sum / (double)count : 0;
 }
 
-static bool has_kind(const struct by_bits_search *s, size_t layer, size_t kind)
-{
-    for (size_t i = 0; i < s->linear_count; i++)
-        if (s->linears[i].layer == layer && s->linears[i].kind == kind)
-            return true;
-    return false;
-}
-
 /* Squared differences of a copy's states from those of the float model after the layer. What comes
  * later divides a token by its size, so that each counts beside its own square. */
 static int drift_of(const struct by_bits_copies *p, size_t copy, double *drift,
@@ -145,42 +177,80 @@ static int drift_of(const struct by_bits_copies *p, size_t copy, double *drift,
     return own ? 0 : -1;
 }
 
-static int pass_rounded(struct by_bits_copies *p, size_t layer, size_t kind, size_t copy,
+static int pass_rounded(struct by_bits_copies *p, size_t layer, uint32_t kinds, size_t copy,
                         float *kept, struct baryon_error *err)
 {
-    return round_kind(p, layer, kind, kept, false, err) ||
+    return round_kinds(p, layer, kinds, kept, false, err) ||
                    by_bits_copies_start(p, copy, layer, &p->walk.loaded, err) ||
-                   round_kind(p, layer, kind, kept, true, err)
+                   round_kinds(p, layer, kinds, kept, true, err)
                ? -1
                : 0;
 }
 
-/* All linears of the layer are rounded at once, and each kind has the part of that divergence that
- * it has in the drift of the layer's output: errors add up to it, wherever they come about. */
-static int probe_kinds(struct by_bits_copies *p, size_t layer, float *kept,
-                       struct baryon_error *err)
+/* Kinds of a group have the parts of its divergence that they have in the drift of the layer's
+ * output: errors add up to it, wherever they come about. */
+static int part_group(struct by_bits_copies *p, size_t layer, uint32_t kinds, float *kept,
+                      double *parts, struct baryon_error *err)
 {
-    struct by_bits_search *s = p->s;
-    double drifts[BY_BITS_KINDS] = {0}, sum = 0;
+    double sum = 0;
     if (by_bits_copies_start(p, COPY_FLOAT, layer, &p->walk.loaded, err))
         return -1;
     for (size_t k = 0; k < BY_BITS_KINDS; k++) {
-        if (!has_kind(s, layer, k))
+        if (!(kinds >> k & 1))
             continue;
-        if (pass_rounded(p, layer, k, COPY_KIND, kept, err) ||
-            drift_of(p, COPY_KIND, &drifts[k], err))
+        if (pass_rounded(p, layer, UINT32_C(1) << k, COPY_KIND, kept, err) ||
+            drift_of(p, COPY_KIND, &parts[k], err))
             return -1;
-        sum += drifts[k];
+        sum += parts[k];
     }
-    p->count = 1;
-    if (pass_rounded(p, layer, ALL_KINDS, COPY_ALL, kept, err) ||
-        by_bits_copies_finish(p, layer, err))
+    for (size_t k = 0; k < BY_BITS_KINDS; k++)
+        if (kinds >> k & 1)
+            parts[k] = sum > 0 ? parts[k] / sum : 0;
+    return 0;
+}
+
+static int part_all(struct by_bits_copies *p, size_t layer, float *kept, double *parts,
+                    struct baryon_error *err)
+{
+    for (size_t g = 0; g < GROUPS; g++) {
+        const uint32_t kinds = kinds_of(p->s, layer, g);
+        const bool alone = !(kinds & (kinds - 1));
+        for (size_t k = 0; k < BY_BITS_KINDS && alone; k++)
+            if (kinds >> k & 1)
+                parts[k] = 1;
+        if (!alone && part_group(p, layer, kinds, kept, parts, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* Each group of the layer is rounded by itself and measured. What the whole layer diverges does not
+ * say whose it is: of a layer that makes massive tokens nearly all is that of the weights that make
+ * them, however little they drift. */
+static int probe_groups(struct by_bits_copies *p, size_t layer, float *kept,
+                        struct baryon_error *err)
+{
+    struct by_bits_search *s = p->s;
+    double parts[BY_BITS_KINDS] = {0};
+    size_t copies[GROUPS] = {0};
+    if (part_all(p, layer, kept, parts, err))
+        return -1;
+    p->count = 0;
+    for (size_t g = 0; g < GROUPS; g++) {
+        const uint32_t kinds = kinds_of(s, layer, g);
+        copies[g] = p->count;
+        if (kinds && pass_rounded(p, layer, kinds, p->count++, kept, err))
+            return -1;
+    }
+    if (!p->count)
+        return 0;
+    if (by_bits_copies_finish(p, layer, err))
         return -1;
     for (size_t k = 0; k < BY_BITS_KINDS; k++) {
         const double error = error_of_kind(s, layer, k);
         if (has_kind(s, layer, k))
             s->factor[layer * BY_BITS_KINDS + k] =
-                error > 0 && sum > 0 ? p->kl[COPY_ALL] * drifts[k] / sum / error : 0;
+                error > 0 ? p->kl[copies[group_of(k)]] * parts[k] / error : 0;
     }
     return 0;
 }
@@ -266,7 +336,7 @@ int by_bits_probe_layer(struct by_bits_search *s, size_t layer, struct baryon_er
     struct by_bits_copies *p = &s->probe->copies;
     const bool wanted = layer >= s->looked && by_bits_probe_wants(s, layer);
     return by_decoder_load(&p->walk, layer, err) ||
-                   (wanted && probe_kinds(p, layer, s->probe->kept, err)) ||
+                   (wanted && probe_groups(p, layer, s->probe->kept, err)) ||
                    by_decoder_pass(&p->walk, layer, &p->walk.loaded, err)
                ? -1
                : 0;

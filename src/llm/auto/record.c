@@ -23,8 +23,8 @@ static int key_of(const struct by_bits_search *s, struct by_hash128 *key, struct
     struct by_str text;
     char hash[33];
     by_str_init(&text);
-    by_str_printf(&text, "auto, spread probes %llu %llu %llu %s", (unsigned long long)s->probe_size,
-                  (unsigned long long)s->options->probe_windows,
+    by_str_printf(&text, "auto, probes of groups %llu %llu %llu %s",
+                  (unsigned long long)s->probe_size, (unsigned long long)s->options->probe_windows,
                   (unsigned long long)s->options->probe_layers,
                   by_hash128_text(by_hash128(w->choose_ids, ids), hash));
     by_llm_calibrated_name(&s->calibrated, &text);
