@@ -37,19 +37,11 @@ static int check_threads(unsigned threads, struct baryon_error *err)
     return by_fail(err, BARYON_ERR_USAGE, "%u threads, must be at most 4096", threads);
 }
 
-/* It warns of each session that is opened for taps, about files that nobody keeps. */
-static bool is_about_taps(const char *message)
-{
-    return strstr(message, "Serializing optimized model") != NULL;
-}
-
 static void forward_log(void *context, OrtLoggingLevel severity, const char *category,
                         const char *id, const char *place, const char *message)
 {
     char line[900];
     (void)severity, (void)category, (void)id, (void)place;
-    if (is_about_taps(message))
-        return;
     by_log(context, BY_LOG_INFO, "ONNX Runtime: %s", by_ort_text(message, line, sizeof line));
 }
 

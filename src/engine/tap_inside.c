@@ -142,7 +142,7 @@ static int give_back(void *context, struct baryon_tensor *tensor, struct baryon_
     return 0;
 }
 
-/* Nothing is run here: one thread is enough. */
+/* Nothing is run here: one thread is enough. The runtime warns of the file, which nobody keeps. */
 static int optimize(const struct by_tapped *tapped, struct baryon_model *model,
                     const struct by_session_options *options, struct made_files *files,
                     struct baryon_error *err)
@@ -153,6 +153,7 @@ static int optimize(const struct by_tapped *tapped, struct baryon_model *model,
     struct by_session *session = NULL;
     alone.threads = 1;
     alone.branches = alone.cuts = 0;
+    alone.log = NULL;
     by_arena_init(&edit.arena, 0);
     int failed = by_taps_show(&edit, tapped, model, err) ||
                  by_session_open_extended(&session, model, 0, &alone, set_paths, files, err);

@@ -68,8 +68,9 @@ static bool has_votes(struct by_stats *stats, const struct by_vote_levels *level
     return false;
 }
 
+/* counts_votes: some are wanted, whether they are there or not. */
 static int suffices(struct by_quant_plan *plan, struct by_stats *stats, bool *does,
-                    struct baryon_error *err)
+                    bool *counts_votes, struct baryon_error *err)
 {
     const struct by_vote_levels *votes;
     const char *const *names;
@@ -77,6 +78,7 @@ static int suffices(struct by_quant_plan *plan, struct by_stats *stats, bool *do
     if (by_quant_wanted(plan, &names, &count, err) < 0 ||
         by_quant_votes(plan, &votes, &vote_count, err) < 0)
         return -1;
+    *counts_votes = vote_count > 0;
     *does = stats || !count;
     for (size_t i = 0; *does && i < count; i++)
         *does = by_stats_find(stats, names[i]) != NULL;
@@ -133,20 +135,17 @@ static int find_stats(struct candidate *candidate, struct baryon_error *err)
 {
     struct by_decide_work *work = candidate->d->work;
     struct by_stats *own = candidate->d->q->stats;
-    const struct by_vote_levels *votes;
-    size_t vote_count;
-    bool does;
+    bool does, votes;
     candidate->stats = own;
-    if (suffices(candidate->draft.plan, own, &does, err) < 0 ||
-        by_quant_votes(candidate->draft.plan, &votes, &vote_count, err) < 0)
+    if (suffices(candidate->draft.plan, own, &does, &votes, err) < 0)
         return -1;
     if (does)
         return 0;
     if (candidate->d->q->options->stats || !by_recipe_needs_data(&candidate->draft.recipe))
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "a candidate requires ranges of tensors that were not observed");
-    const bool known = work->observed && (work->observed_votes || !vote_count);
-    if (!known && observe_all(candidate, vote_count > 0, err) < 0)
+    const bool known = work->observed && (work->observed_votes || !votes);
+    if (!known && observe_all(candidate, votes, err) < 0)
         return -1;
     candidate->stats = work->observed;
     return 0;
