@@ -177,6 +177,8 @@ int by_rename_folder(const char *from, const char *to, struct baryon_error *err)
 int by_empty_folder(const char *path, struct baryon_error *err);
 /* The same, and the folder; one that is not there is fine. */
 int by_remove_folder(const char *path, struct baryon_error *err);
+/* One with files in it stays, which is no error. */
+int by_remove_empty_folder(const char *path, struct baryon_error *err);
 /* True when there is a folder of that name with nothing in it, hidden files included. */
 bool by_folder_is_empty(const char *path);
 /* True when there is something of that name. */

@@ -41,15 +41,19 @@ static int make_folder(const char *path, struct baryon_error *err)
         by_fail_errno(err, BARYON_ERR_IO, "cannot be created");
         return by_err_file(err, path);
     }
-    if (mkdir(path, 0777) == 0)
-        return 0;
-    int saved = errno;
-    if (stat(path, &st) == 0) {
-        if (S_ISDIR(st.st_mode))
+    int saved;
+    do {
+        if (mkdir(path, 0777) == 0)
             return 0;
-        by_fail(err, BARYON_ERR_IO, "exists and is not a folder");
-        return by_err_file(err, path);
-    }
+        saved = errno;
+        if (stat(path, &st) == 0) {
+            if (S_ISDIR(st.st_mode))
+                return 0;
+            by_fail(err, BARYON_ERR_IO, "exists and is not a folder");
+            return by_err_file(err, path);
+        }
+        /* Another process may have removed it in between. */
+    } while (saved == EEXIST && lstat(path, &st) != 0 && errno == ENOENT);
     errno = saved;
     by_fail_errno(err, BARYON_ERR_IO, "cannot be created");
     return by_err_file(err, path);
@@ -192,6 +196,16 @@ int by_remove_folder(const char *path, struct baryon_error *err)
     if (by_empty_folder(path, err))
         return -1;
     if (!by_fault(BY_FAULT_IO) && rmdir(path) == 0)
+        return 0;
+    by_fail_errno(err, BARYON_ERR_IO, "cannot be removed");
+    return by_err_file(err, path);
+}
+
+int by_remove_empty_folder(const char *path, struct baryon_error *err)
+{
+    errno = EIO;
+    if (!by_fault(BY_FAULT_IO) &&
+        (rmdir(path) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST))
         return 0;
     by_fail_errno(err, BARYON_ERR_IO, "cannot be removed");
     return by_err_file(err, path);

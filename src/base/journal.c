@@ -11,6 +11,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+/* Others remove the file, or its folder, so often between two steps of opening it. */
+#define TRIES 100
+
 static const char magic[8] = {'b', 'a', 'r', 'y', 'o', 'n', 'J', 1};
 
 struct head {
@@ -114,27 +117,60 @@ static int look_at_journal_head(struct by_journal *journal, enum by_journal_foun
     return 0;
 }
 
-/* Only a regular file, or none. */
-static int open_file(struct by_journal *journal, bool *busy, struct baryon_error *err)
+static int open_file(struct by_journal *journal)
 {
-    struct stat status;
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     errno = EIO;
     journal->fd = by_fault(BY_FAULT_IO) ? -1 : open(journal->path, flags, 0666);
-    if (journal->fd < 0 || fstat(journal->fd, &status))
+    return journal->fd;
+}
+
+/* Only a regular file, or none. */
+static int look_at_file(struct by_journal *journal, struct stat *status, struct baryon_error *err)
+{
+    if (journal->fd < 0 || fstat(journal->fd, status))
         return fail(journal, "opened", err);
-    if (!S_ISREG(status.st_mode)) {
+    if (!S_ISREG(status->st_mode)) {
         by_fail(err, BARYON_ERR_IO, "is %s, a checkpoint must be a regular file",
-                by_file_kind(status.st_mode));
+                by_file_kind(status->st_mode));
         return by_err_file(err, journal->path);
     }
-    *busy = flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    journal->size = (uint64_t)status.st_size;
+    journal->size = (uint64_t)status->st_size;
     return 0;
 }
 
-int by_journal_open(struct by_journal **out, const char *path, struct by_hash128 key,
-                    enum by_journal_found *found, struct baryon_error *err)
+/* False where its last owner removed the file before it was locked here. */
+static bool has_its_name(const struct by_journal *journal, const struct stat *opened)
+{
+    struct stat named;
+    return lstat(journal->path, &named) == 0 && named.st_dev == opened->st_dev &&
+           named.st_ino == opened->st_ino;
+}
+
+static int lock_file(struct by_journal *journal, const char *folder, bool *busy,
+                     struct baryon_error *err)
+{
+    struct stat status;
+    for (int tries = 0; tries < TRIES; tries++) {
+        if (folder && by_make_folders(folder, err))
+            return -1;
+        if (open_file(journal) < 0 && errno == ENOENT && folder)
+            continue;
+        if (look_at_file(journal, &status, err))
+            return -1;
+        *busy = flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (*busy || has_its_name(journal, &status))
+            return 0;
+        close(journal->fd);
+        journal->fd = -1;
+    }
+    errno = ENOENT;
+    return fail(journal, "opened", err);
+}
+
+static int open_journal(struct by_journal **out, const char *path, const char *folder,
+                        struct by_hash128 key, enum by_journal_found *found,
+                        struct baryon_error *err)
 {
     bool busy = false;
     *out = NULL;
@@ -144,7 +180,7 @@ int by_journal_open(struct by_journal **out, const char *path, struct by_hash128
     journal->fd = -1;
     journal->key = key;
     journal->path = by_strdup(path, err);
-    int status = journal->path ? open_file(journal, &busy, err) : -1;
+    int status = journal->path ? lock_file(journal, folder, &busy, err) : -1;
     if (status == 0 && !busy)
         status = look_at_journal_head(journal, found, err);
     if (status == 0 && !busy) {
@@ -157,6 +193,22 @@ int by_journal_open(struct by_journal **out, const char *path, struct by_hash128
     return status;
 }
 
+int by_journal_open(struct by_journal **out, const char *path, struct by_hash128 key,
+                    enum by_journal_found *found, struct baryon_error *err)
+{
+    return open_journal(out, path, NULL, key, found, err);
+}
+
+int by_journal_open_in(struct by_journal **out, const char *folder, const char *name,
+                       struct by_hash128 key, enum by_journal_found *found,
+                       struct baryon_error *err)
+{
+    char path[4096];
+    if (!by_join_path(path, sizeof path, folder, name))
+        return by_fail(err, BARYON_ERR_USAGE, "the path is too long");
+    return open_journal(out, path, folder, key, found, err);
+}
+
 void by_journal_close(struct by_journal *journal)
 {
     if (!journal)
@@ -166,6 +218,13 @@ void by_journal_close(struct by_journal *journal)
     by_free(journal->bytes);
     by_free(journal->path);
     by_free(journal);
+}
+
+int by_journal_remove(struct by_journal *journal, struct baryon_error *err)
+{
+    const int status = by_remove_file(journal->path, err);
+    by_journal_close(journal);
+    return status;
 }
 
 /* --- Records --- */

@@ -20,6 +20,10 @@ enum by_journal_found {
 /* key: what the records are of. A file that is no journal is refused. */
 int by_journal_open(struct by_journal **journal, const char *path, struct by_hash128 key,
                     enum by_journal_found *found, struct baryon_error *err);
+/* The same in a folder that is made where it is not there. */
+int by_journal_open_in(struct by_journal **journal, const char *folder, const char *name,
+                       struct by_hash128 key, enum by_journal_found *found,
+                       struct baryon_error *err);
 /* The next record that was there, good until the next call; *bytes NULL: there are no more. */
 int by_journal_next(struct by_journal *journal, const uint8_t **bytes, size_t *size,
                     struct baryon_error *err);
@@ -30,5 +34,7 @@ int by_journal_add(struct by_journal *journal, const void *bytes, size_t size,
                    struct baryon_error *err);
 /* The file stays; NULL is fine. */
 void by_journal_close(struct by_journal *journal);
+/* Closed in any case, but only after its name is gone: no other process begins with the file. */
+int by_journal_remove(struct by_journal *journal, struct baryon_error *err);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "base/file.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -177,6 +179,43 @@ static void files_of_others_stay(void **state)
     assert_int_equal(err.code, BARYON_ERR_IO);
 }
 
+#define FOLDER "growing"
+
+/* Owns the folder, as a run that writes into it; true when it was free. */
+static bool own_folder_once(void)
+{
+    struct by_journal *journal;
+    enum by_journal_found found;
+    struct baryon_error error = {0};
+    if (by_journal_open_in(&journal, FOLDER, FILE_NAME, key, &found, &error))
+        abort();
+    if (found == BY_JOURNAL_BUSY)
+        return false;
+    const int fd = open(FOLDER "/content", O_CREAT | O_EXCL | O_WRONLY, 0666);
+    if (fd < 0 || close(fd) || unlink(FOLDER "/content") || by_journal_remove(journal, &error) ||
+        by_remove_empty_folder(FOLDER, &error))
+        abort();
+    return true;
+}
+
+static void *own_folder_often(void *context)
+{
+    for (size_t owned = 0; owned < 2000;)
+        owned += own_folder_once();
+    return context;
+}
+
+/* One begins while the other ends: each opens a folder that is there and that no other owns. */
+static void one_begins_while_another_ends(void **state)
+{
+    pthread_t other;
+    (void)state;
+    assert_int_equal(pthread_create(&other, NULL, own_folder_often, NULL), 0);
+    own_folder_often(NULL);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_false(by_file_exists(FOLDER));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +225,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(two_at_once, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(damage, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(files_of_others_stay, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(one_begins_while_another_ends, scratch_enter,
+                                        scratch_leave),
     };
     return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
 }

@@ -129,10 +129,8 @@ static int open_part_folder(struct by_gguf_writer *writer, struct baryon_error *
 {
     enum by_journal_found found;
     struct by_hash128 key;
-    char path[PATH_ROOM];
-    if (key_of_files(writer, &key, err) || path_in(writer, BY_GGUF_JOURNAL, path, err) ||
-        by_make_folders(writer->folder, err) ||
-        by_journal_open(&writer->journal, path, key, &found, err))
+    if (key_of_files(writer, &key, err) ||
+        by_journal_open_in(&writer->journal, writer->folder, BY_GGUF_JOURNAL, key, &found, err))
         return -1;
     if (found == BY_JOURNAL_BUSY) {
         by_fail(err, BARYON_ERR_USAGE, "another process writes to it");
@@ -393,16 +391,16 @@ static int name_files(const struct by_gguf_writer *writer, struct baryon_error *
     return 0;
 }
 
+/* After the journal's name is gone another process may have begun there: the folder is its. */
 static int remove_part_folder(struct by_gguf_writer *writer, struct baryon_error *err)
 {
-    char tensors[PATH_ROOM], layers[PATH_ROOM];
-    by_journal_close(writer->journal);
+    char layers[PATH_ROOM];
+    if (path_in(writer, BY_LAYER_JOURNAL, layers, err) || by_remove_file(layers, err) ||
+        by_empty_folder(writer->folder, err))
+        return -1;
+    const int status = by_journal_remove(writer->journal, err);
     writer->journal = NULL;
-    return path_in(writer, BY_GGUF_JOURNAL, tensors, err) || by_remove_file(tensors, err) ||
-                   path_in(writer, BY_LAYER_JOURNAL, layers, err) || by_remove_file(layers, err) ||
-                   by_remove_folder(writer->folder, err)
-               ? -1
-               : 0;
+    return status ? -1 : by_remove_empty_folder(writer->folder, err);
 }
 
 int by_gguf_finish(struct by_gguf_writer *writer, struct baryon_error *err)

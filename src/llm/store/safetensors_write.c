@@ -69,10 +69,8 @@ static int read_records(struct by_safetensors_writer *writer, struct baryon_erro
 static int open_journal(struct by_safetensors_writer *writer, struct baryon_error *err)
 {
     enum by_journal_found found;
-    char path[PATH_ROOM];
-    if (!by_join_path(path, sizeof path, writer->folder, BY_PART_JOURNAL))
-        return by_fail(err, BARYON_ERR_USAGE, "the path is too long");
-    if (by_journal_open(&writer->journal, path, writer->plan.key, &found, err))
+    if (by_journal_open_in(&writer->journal, writer->folder, BY_PART_JOURNAL, writer->plan.key,
+                           &found, err))
         return -1;
     if (found == BY_JOURNAL_BUSY) {
         by_fail(err, BARYON_ERR_USAGE, "another process writes to it");
@@ -98,7 +96,7 @@ static int open_part(struct by_safetensors_writer *writer, struct baryon_error *
         snprintf(writer->folder, sizeof writer->folder, "%.*s" BY_PART_SUFFIX, (int)length, path);
     if (size < 0 || (size_t)size >= sizeof writer->folder - 80)
         return by_fail(err, BARYON_ERR_USAGE, "the path is too long");
-    return by_make_folders(writer->folder, err) ? -1 : open_journal(writer, err);
+    return open_journal(writer, err);
 }
 
 static int size_shards(struct by_safetensors_writer *writer, struct baryon_error *err)
@@ -311,22 +309,28 @@ static int write_index(struct by_safetensors_writer *writer, struct baryon_error
     return status;
 }
 
-int by_safetensors_finish(struct by_safetensors_writer *writer, struct baryon_error *err)
+/* Locked until it has no name: a process that waits for the lock does not go on in the result. */
+static int name_folder(struct by_safetensors_writer *writer, struct baryon_error *err)
 {
     char path[PATH_ROOM];
+    int status = by_remove_stale(writer->folder, err) ||
+                 by_rename_folder(writer->folder, writer->plan.path, err);
+    if (!status && by_join_path(path, sizeof path, writer->plan.path, BY_PART_JOURNAL))
+        status = by_remove_file(path, err);
+    by_journal_close(writer->journal);
+    writer->journal = NULL;
+    return status ? -1 : 0;
+}
+
+int by_safetensors_finish(struct by_safetensors_writer *writer, struct baryon_error *err)
+{
     if (finish_shards(writer, err))
         return -1;
     if (writer->is_file)
         return 0;
     if (writer->shards.shard_count > 1 && write_index(writer, err))
         return -1;
-    by_journal_close(writer->journal);
-    writer->journal = NULL;
-    if ((by_join_path(path, sizeof path, writer->folder, BY_PART_JOURNAL) &&
-         by_remove_file(path, err)) ||
-        by_remove_stale(writer->folder, err))
-        return -1;
-    return by_rename_folder(writer->folder, writer->plan.path, err);
+    return name_folder(writer, err);
 }
 
 void by_safetensors_abort(struct by_safetensors_writer *writer)
