@@ -19,6 +19,7 @@
 #define AROUND        48     /* sources that are measured in place, at most */
 #define AROUNDS       2      /* times */
 #define AROUND_SHARE  2e-3   /* of all noise: others are not worth a run */
+#define AROUND_COVERS 0.7    /* of all noise: what the others have is not looked at */
 #define PARTS         12     /* sessions with a part of the sources */
 #define PARTS_MOST    64     /* that begin where their first source is */
 #define PART_GROUPS   4      /* groups of such a part at least, as opening it takes some runs */
@@ -369,6 +370,18 @@ static size_t list_worst(const struct by_decide_state *state, double least, stru
     return count;
 }
 
+/* How many of the worst have most of the noise. */
+static size_t covering(const struct by_decide_state *state, const struct group *list, size_t count)
+{
+    double all = 0, covered = 0;
+    size_t some = 0;
+    for (size_t i = 0; i < state->d->source_count; i++)
+        all += left_of(state, i);
+    while (some < count && covered < AROUND_COVERS * all)
+        covered += left_of(state, list[some++].begin);
+    return some;
+}
+
 /* --- The ends --- */
 
 /* Over samples, in their order. */
@@ -649,7 +662,7 @@ static int measure_in_place(struct by_decisions *d, const struct by_decide_state
     struct group list[AROUND];
     struct counted counted = {.what = "measure around"};
     struct by_decide_noise *noise = &d->work->noise;
-    const size_t count = list_worst(state, AROUND_SHARE, list);
+    const size_t count = covering(state, list, list_worst(state, AROUND_SHARE, list));
     if (noise->groups + count > noise->room)
         return 0;
     counted.all = count;

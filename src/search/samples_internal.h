@@ -20,6 +20,9 @@ struct by_auto_kept {
     struct by_parked *inputs, *outputs;
 };
 
+/* Outputs of so many samples are in memory together, since measures add up in their order. */
+#define BY_SAMPLES_TOGETHER 16
+
 /* A model whose session stays open from one part of the samples to the next. */
 struct by_auto_opened {
     const struct baryon_model *model; /* NULL: none */
@@ -28,6 +31,9 @@ struct by_auto_opened {
     struct by_session *session;
     struct by_fitted fitted;
     const char **names; /* of its outputs */
+    /* Of the first part that was measured, where it is small: all seen ones have it again. */
+    struct by_run *runs[BY_SAMPLES_TOGETHER];
+    struct by_auto_range ran;
     struct by_arena arena;
 };
 

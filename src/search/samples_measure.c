@@ -10,17 +10,28 @@
 #include <math.h>
 #include <string.h>
 
-/* Outputs of so many samples are in memory together, since measures add up in their order. */
-#define TOGETHER 16
 /* With more nodes ONNX Runtime takes longer to optimize a graph than runs gain. */
 #define MANY_NODES 4000
 
 struct measuring {
     struct by_auto_samples *samples;
-    const struct by_auto_kept *kept; /* the first of the batch */
-    struct by_run *runs[TOGETHER];
+    size_t first; /* of the batch */
+    struct by_run *runs[BY_SAMPLES_TOGETHER];
     struct by_evaluation *evaluation;
 };
+
+static const struct by_auto_kept *kept_of(const struct measuring *measuring, size_t place)
+{
+    return &measuring->samples->kept[measuring->first + place];
+}
+
+/* The one that this model had before; NULL: none. */
+static struct by_run *run_before(const struct measuring *measuring, size_t place)
+{
+    const struct by_auto_opened *opened = &measuring->samples->opened;
+    const size_t at = measuring->first + place - opened->ran.first;
+    return at < opened->ran.count ? opened->runs[at] : NULL;
+}
 
 static int unpark_arrays(struct by_auto_samples *samples, const struct by_parked *parked,
                          size_t count, struct by_array *arrays, struct by_unpark_room *rooms,
@@ -41,8 +52,8 @@ static int run_candidate(struct measuring *measuring, size_t place, struct by_ar
     struct by_fitted fitted = opened->fitted; /* arrays of its own */
     fitted.arrays = by_arena_alloc(arena, fitted.count + 1, sizeof *fitted.arrays, err);
     if (!inputs || !fitted.arrays ||
-        unpark_arrays(samples, measuring->kept[place].inputs, samples->input_count, inputs, rooms,
-                      err) < 0 ||
+        unpark_arrays(samples, kept_of(measuring, place)->inputs, samples->input_count, inputs,
+                      rooms, err) < 0 ||
         by_fitted_take(&fitted, inputs, arena, err) < 0)
         return -1;
     return by_session_run(opened->session, fitted.arrays, fitted.count, opened->names,
@@ -58,7 +69,7 @@ static int run_some(void *context, size_t begin, size_t end, unsigned worker,
     (void)worker;
     for (size_t i = begin; status == 0 && i < end; i++) {
         struct by_arena arena;
-        if (measuring->kept[i].skipped)
+        if (kept_of(measuring, i)->skipped || run_before(measuring, i))
             continue;
         by_arena_init(&arena, 0);
         struct by_unpark_room *rooms = by_arena_alloc(&arena, count + 1, sizeof *rooms, err);
@@ -67,7 +78,7 @@ static int run_some(void *context, size_t begin, size_t end, unsigned worker,
             by_unpark_room_release(&rooms[k]);
         by_arena_release(&arena);
         if (status < 0)
-            by_err_in(err, "sample '%s'", measuring->kept[i].name);
+            by_err_in(err, "sample '%s'", kept_of(measuring, i)->name);
     }
     return status;
 }
@@ -100,19 +111,20 @@ static int compare_parts(struct measuring *measuring, size_t output, size_t plac
                                    outputs->got, err);
 }
 
-static int compare_sample(struct measuring *measuring, size_t place, size_t sample,
+static int compare_sample(struct measuring *measuring, size_t place, const struct by_run *run,
                           struct baryon_error *err)
 {
     size_t count, part = 0;
     struct by_auto_samples *samples = measuring->samples;
-    const struct by_auto_kept *kept = &measuring->kept[place];
-    const struct by_array *got = by_run_outputs(measuring->runs[place], &count);
+    const struct by_auto_kept *kept = kept_of(measuring, place);
+    const struct by_array *got = by_run_outputs(run, &count);
     struct by_unpark_room room = {0};
     int status = 0;
     for (size_t i = 0; status == 0 && i < samples->outputs.count; i++) {
         struct by_array want;
         status = by_unpark(samples->depot, &kept->outputs[i], &room, &want, err);
-        const struct outputs outputs = {&want, &got[i], labels_of(samples, sample, i)};
+        const struct outputs outputs = {&want, &got[i],
+                                        labels_of(samples, measuring->first + place, i)};
         if (status == 0)
             status = compare_parts(measuring, i, part, kept->name, &outputs, err);
         part += samples->outputs.joined[i].count;
@@ -121,20 +133,38 @@ static int compare_sample(struct measuring *measuring, size_t place, size_t samp
     return status;
 }
 
+static void release_runs(struct by_run **runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        by_run_free(runs[i]);
+        runs[i] = NULL;
+    }
+}
+
+static void keep_runs(struct measuring *measuring, size_t count)
+{
+    struct by_auto_opened *opened = &measuring->samples->opened;
+    memcpy(opened->runs, measuring->runs, count * sizeof *opened->runs);
+    memset(measuring->runs, 0, count * sizeof *measuring->runs);
+    opened->ran = (struct by_auto_range){measuring->first, count};
+}
+
 /* In the order of the samples, so that sums do not depend on threads. */
-static int measure_batch(struct measuring *measuring, size_t first, size_t count,
+static int measure_batch(struct measuring *measuring, size_t first, size_t count, bool whole,
                          struct baryon_error *err)
 {
     struct by_auto_samples *samples = measuring->samples;
-    measuring->kept = samples->kept + first;
+    measuring->first = first;
     int status = by_par_for(samples->pool, count, 1, run_some, measuring, err);
-    for (size_t i = 0; status == 0 && i < count; i++)
-        if (measuring->runs[i])
-            status = compare_sample(measuring, i, first + i, err);
-    for (size_t i = 0; i < count; i++) {
-        by_run_free(measuring->runs[i]);
-        measuring->runs[i] = NULL;
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        const struct by_run *before = run_before(measuring, i);
+        const struct by_run *run = before ? before : measuring->runs[i];
+        if (run)
+            status = compare_sample(measuring, i, run, err);
     }
+    if (status == 0 && whole && !samples->opened.ran.count)
+        keep_runs(measuring, count);
+    release_runs(measuring->runs, count);
     return status;
 }
 
@@ -267,6 +297,7 @@ void by_auto_samples_leave(struct by_auto_samples *samples)
 {
     if (!samples->opened.model)
         return;
+    release_runs(samples->opened.runs, samples->opened.ran.count);
     by_session_close(samples->opened.session);
     by_model_free(samples->opened.joined);
     by_frame_release(&samples->opened.frame);
@@ -286,10 +317,10 @@ static int measure_part(struct measuring *measuring, struct baryon_model *model,
         open_candidate(samples, model, err) < 0)
         return -1;
     measuring->evaluation->keeps_each = true;
-    for (size_t done = 0; done < range->count; done += TOGETHER) {
+    for (size_t done = 0; done < range->count; done += BY_SAMPLES_TOGETHER) {
         const size_t left = range->count - done;
-        if (measure_batch(measuring, range->first + done, left < TOGETHER ? left : TOGETHER, err) <
-            0)
+        const size_t count = left < BY_SAMPLES_TOGETHER ? left : BY_SAMPLES_TOGETHER;
+        if (measure_batch(measuring, range->first + done, count, count == range->count, err) < 0)
             return -1;
     }
     return by_evaluation_finish(measuring->evaluation, err);

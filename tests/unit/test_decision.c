@@ -59,6 +59,32 @@ static void test_sets_are_predicted(void **state)
     close_decisions();
 }
 
+/* What the worst ones do among the others is known after they were measured there. */
+static void test_worst_are_measured_in_place(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    double before = 0, after = 0;
+    open_decisions(1, &widens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    on[find("int16 activation", "y")] = true;
+    for (unsigned round = 0; round < 2; round++) {
+        for (size_t i = 0; i < d.decision_count; i++) {
+            if (on[i])
+                continue;
+            on[i] = true;
+            const double gap = fabs(predicted(on) - judged(on));
+            double *most = round ? &after : &before;
+            *most = fmax(*most, gap);
+            on[i] = false;
+        }
+        if (!round)
+            assert_ok(by_decisions_measure_around(&d, on, &err));
+    }
+    assert_true(after < 0.6 * before);
+    close_decisions();
+}
+
 static double alone_noise(size_t place)
 {
     double noise = 0;
@@ -505,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_lists_tensors_and_weights),
         cmocka_unit_test(test_gains_are_those_of_candidates),
         cmocka_unit_test(test_sets_are_predicted),
+        cmocka_unit_test(test_worst_are_measured_in_place),
         cmocka_unit_test(test_parts_of_outputs),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_parts_measure_the_same),
