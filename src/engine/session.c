@@ -5,6 +5,7 @@
 #include "engine/ops_find.h"
 #include "engine/ort_path.h"
 #include "engine/pair.h"
+#include "engine/product.h"
 #include "engine/session_internal.h"
 #include "engine/spare.h"
 #include "ir/graph.h"
@@ -167,6 +168,7 @@ static int open_source(struct by_session *session, const struct baryon_model *mo
     int failed = by_session_options_build(session, options, &needs, &built, err) ||
                  (source->lent && by_lent_add(source->lent, built, err)) ||
                  (by_pairs_wanted(model) && by_pair_ops_add(session, built, err)) ||
+                 (by_products_wanted(model) && by_product_ops_add(session, built, err)) ||
                  (source->extend && source->extend(source->context, session, built, err)) ||
                  create(session, source, built, err);
     if (built)

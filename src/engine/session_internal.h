@@ -16,7 +16,7 @@ struct by_ports {
     struct by_map by_name; /* name -> struct by_port */
 };
 
-#define BY_OWN_DOMAINS 2 /* pairs; taps */
+#define BY_OWN_DOMAINS 3 /* pairs; products; taps */
 
 struct by_session {
     const struct by_ort *ort;

@@ -4,7 +4,9 @@
  *
  * Pairs of activations read their scales from a table that is an input, where a scale of 0 leaves
  * values as they are. After what is no such pair stands a Where that a bool of the input `switches`
- * sets. Weights are inputs themselves: a run is given the float values, or what rounding leaves.
+ * sets. To what a weight of MatMul or Gemm gives, its input times what rounding changes is added,
+ * or nothing, so that the runtime packs the weight once. Other weights are inputs themselves: a run
+ * is given the float values, or what rounding leaves.
  *
  * With the sources of a part alone a run takes a fraction of the time: other activations have no
  * pairs, and other weights are constants.
@@ -12,6 +14,7 @@
 #include "search/decision_internal.h"
 
 #include "engine/pair.h"
+#include "engine/product.h"
 #include "ir/shape.h"
 #include "ir/tensor.h"
 #include "quant/floats.h"
@@ -22,12 +25,14 @@
 
 #include <string.h>
 
-/* A constant that is an input: its values when its source is off, and on. */
+/* A constant that is an input, or what changes of one: its values when its source is off, and on.
+ */
 struct constant {
     size_t source;
     struct by_array array; /* off */
     struct by_floats_view exact;
     float *rounded;
+    size_t rows, columns; /* of a change, which has no rows when it is off; 0: a constant */
 };
 
 /* A row of the table. */
@@ -215,12 +220,12 @@ static int switch_activations(struct opening *opening, struct baryon_error *err)
 
 /* --- Constants --- */
 
-static struct baryon_value *input_like(struct baryon_model *model,
-                                       const struct baryon_tensor *tensor, struct baryon_error *err)
+static struct baryon_value *add_constant_input(struct baryon_model *model, size_t rank,
+                                               const int64_t *dims, struct baryon_error *err)
 {
-    struct by_shape *shape = by_shape_new(&model->arena, tensor->dims.count, err);
-    for (size_t i = 0; shape && i < tensor->dims.count; i++)
-        shape->dims[i].size = tensor->dims.at[i];
+    struct by_shape *shape = by_shape_new(&model->arena, rank, err);
+    for (size_t i = 0; shape && i < rank; i++)
+        shape->dims[i].size = dims[i];
     const char *name = shape ? by_model_fresh_name(model, "switched_constant", err) : NULL;
     struct by_type *type = name ? by_type_tensor(model, BY_ELEM_FLOAT, shape, err) : NULL;
     return type ? by_graph_add_input(model->graph, name, type, err) : NULL;
@@ -235,7 +240,8 @@ static int make_input(struct opening *opening, size_t source, struct baryon_valu
     const struct baryon_tensor *tensor = value->initializer;
     *constant = (struct constant){.source = source, .rounded = rounded};
     switches->constant_count++;
-    struct baryon_value *input = input_like(opening->draft.model, tensor, err);
+    struct baryon_value *input =
+        add_constant_input(opening->draft.model, tensor->dims.count, tensor->dims.at, err);
     if (!input || by_floats_open(&constant->exact, tensor, err) < 0 ||
         by_value_replace_uses(value, input, NULL, err) < 0)
         return -1;
@@ -256,10 +262,88 @@ static int make_input(struct opening *opening, size_t source, struct baryon_valu
     return value->use_count || value->pinned ? 0 : by_graph_remove_initializer(value, err);
 }
 
+/* --- Changes of weights --- */
+
 static bool is_floats(const struct baryon_value *value)
 {
     return value && value->initializer && !value->is_input && !by_value_is_output(value) &&
            value->initializer->data_type == BY_ELEM_FLOAT;
+}
+
+/* Whose second input the weight is, and which gives its product alone; NULL: there is none. */
+static struct baryon_node *multiplied_by(const struct baryon_value *weight)
+{
+    struct baryon_node *node = weight->use_count == 1 ? weight->uses[0].node : NULL;
+    if (!node || weight->pinned || weight->uses[0].slot != 1 || node->graph != weight->graph ||
+        weight->initializer->dims.count != 2)
+        return NULL;
+    const bool gemm = by_node_is(node, "Gemm") && !by_node_int(node, "transA", 0) &&
+                      by_node_float(node, "alpha", 1) == 1;
+    return (gemm || by_node_is(node, "MatMul")) && !by_value_is_output(by_node_out(node, 0)) ? node
+                                                                                             : NULL;
+}
+
+/* rounded becomes what it changes, with a column for each output. */
+static int subtract_exact(const struct baryon_tensor *tensor, bool turned, float **rounded,
+                          struct baryon_error *err)
+{
+    struct by_floats_view exact;
+    const size_t rows = (size_t)tensor->dims.at[0], columns = (size_t)tensor->dims.at[1];
+    if (by_floats_open(&exact, tensor, err) < 0)
+        return -1;
+    float *change = by_alloc(exact.count + 1, sizeof *change, err);
+    for (size_t i = 0; change && i < rows; i++)
+        for (size_t k = 0; k < columns; k++)
+            change[turned ? k * rows + i : i * columns + k] =
+                (*rounded)[i * columns + k] - exact.values[i * columns + k];
+    by_floats_close(&exact);
+    if (!change)
+        return -1;
+    by_free(*rounded);
+    *rounded = change;
+    return 0;
+}
+
+/* y becomes y, x and the change in one node, which all read that read y. */
+static int change_product(struct opening *opening, struct baryon_node *node,
+                          struct baryon_value *change, struct baryon_error *err)
+{
+    struct baryon_model *model = opening->draft.model;
+    struct baryon_value *y = by_node_out(node, 0);
+    struct baryon_value *inputs[] = {y, by_node_in(node, 0), change};
+    const char *out = by_model_fresh_name(model, "changed", err);
+    if (!out || by_model_set_opset(model, BY_PRODUCT_DOMAIN, 1, err) < 0)
+        return -1;
+    struct baryon_node *product = by_graph_add_node(model->graph, BY_PRODUCT_OP, BY_PRODUCT_DOMAIN,
+                                                    NULL, inputs, 3, &out, 1, err);
+    return product ? by_value_replace_uses(y, by_node_out(product, 0), product, err) : -1;
+}
+
+/* Takes the rounded values over, whatever comes out. */
+static int make_change(struct opening *opening, size_t source, struct baryon_node *node,
+                       float *rounded, struct baryon_error *err)
+{
+    struct by_switches *switches = opening->switches;
+    struct constant *constant = &switches->constants[switches->constant_count++];
+    const struct baryon_tensor *tensor = by_node_in(node, 1)->initializer;
+    const bool turned = by_node_int(node, "transB", 0) != 0;
+    *constant = (struct constant){.source = source,
+                                  .rounded = rounded,
+                                  .rows = (size_t)tensor->dims.at[turned],
+                                  .columns = (size_t)tensor->dims.at[!turned]};
+    if (subtract_exact(tensor, turned, &constant->rounded, err) < 0)
+        return -1;
+    struct baryon_value *input = add_constant_input(
+        opening->draft.model, 2, (int64_t[]){-1, (int64_t)constant->columns}, err);
+    if (!input || change_product(opening, node, input, err) < 0)
+        return -1;
+    constant->array = (struct by_array){
+        .name = by_arena_text(&switches->arena, input->name, strlen(input->name), err),
+        .elem = BY_ELEM_FLOAT,
+        .rank = 2,
+        .dims = {0, (int64_t)constant->columns},
+        .data = constant->rounded};
+    return constant->array.name ? 0 : -1;
 }
 
 /* What the row leaves of the values that the quantization has now: of biases, corrected ones. */
@@ -281,7 +365,9 @@ static int switch_constant(struct opening *opening, size_t row, struct baryon_er
         by_free(rounded);
         return -1;
     }
-    return make_input(opening, d->work->source_of[row], value, rounded, err);
+    struct baryon_node *node = multiplied_by(value);
+    return node ? make_change(opening, d->work->source_of[row], node, rounded, err)
+                : make_input(opening, d->work->source_of[row], value, rounded, err);
 }
 
 /* Biases that stay float but make up for rounded weights. */
@@ -354,7 +440,7 @@ static int open_model(struct opening *opening, struct baryon_error *err)
         return -1;
     if (part && by_graph_prune(opening->draft.model->graph, NULL, err) < 0)
         return -1;
-    return by_judge_session(d->judge, opening->draft.model, &switches->session, err);
+    return by_judge_session(d->judge, opening->draft.model, true, &switches->session, err);
 }
 
 int by_switches_open(struct by_switches **out, const struct by_decisions *d, size_t begin,
@@ -439,6 +525,10 @@ static size_t fill_inputs(const struct by_switches *switches, const bool *on, co
         inputs[count] = constant->array;
         if (on[constant->source])
             inputs[count].data = constant->rounded;
+        if (on[constant->source] && constant->rows) {
+            inputs[count].dims[0] = (int64_t)constant->rows;
+            inputs[count].size = constant->rows * constant->columns * sizeof(float);
+        }
         count++;
     }
     return count;

@@ -650,7 +650,7 @@ size_t by_judge_values(const struct by_judge *judge, struct baryon_graph *graph,
     return count + find_more(judge, graph, values + count);
 }
 
-int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
+int by_judge_session(const struct by_judge *judge, struct baryon_model *model, bool often,
                      struct by_session **session, struct baryon_error *err)
 {
     struct by_session_options options = judge->session_options;
@@ -661,7 +661,8 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
     for (size_t i = 0; judge->count && i < judge->port_count; i++)
         shapes[i] = shape_of_port(judge, i);
     options.as_written = true;
-    options.low_memory = options.few_runs = true;
+    options.low_memory = true;
+    options.few_runs = !often;
     /* Blocked layouts of convolutions pay after a sample or two; with many nodes nothing does. */
     options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
     struct baryon_value *more[BY_JUDGE_MORE];
@@ -773,7 +774,7 @@ int by_judge_model(const struct by_judge *judge, struct baryon_model *model, str
                    struct by_judgement *each, struct baryon_error *err)
 {
     struct judging judging = {.judge = judge, .each = each};
-    if (by_judge_session(judge, model, &judging.session, err) < 0)
+    if (by_judge_session(judge, model, false, &judging.session, err) < 0)
         return -1;
     const int status = by_par_for(pool, by_judge_count(judge), 1, judge_each, &judging, err);
     by_session_close(judging.session);

@@ -85,8 +85,9 @@ int by_judge_more(struct by_judge *judge, size_t count, struct baryon_error *err
 int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_error *err);
 /* The reference's memory is given back, when nothing else is done. */
 void by_judge_end_references(struct by_judge *judge);
-/* A model to be judged, with the reference's inputs and outputs; it may be freed then. */
-int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
+/* A model to be judged, with the reference's inputs and outputs; it may be freed then. often: in
+ * dozens of runs, for which the runtime packs weights. */
+int by_judge_session(const struct by_judge *judge, struct baryon_model *model, bool often,
                      struct by_session **session, struct baryon_error *err);
 /* What such a session gives, of a graph with the reference's inputs and outputs; NULL: nothing
  * makes it. values: room for its outputs and BY_JUDGE_MORE more. How many they are. */

@@ -46,10 +46,10 @@ static int open_new(struct by_trial *trial, struct by_trial_entry *entry,
                     struct baryon_error *err)
 {
     struct by_session *session = NULL;
-    const int status =
-        by_pairs_fold(model, err) < 0 || by_judge_session(trial->judge, model, &session, err) < 0
-            ? -1
-            : 0;
+    const int status = by_pairs_fold(model, err) < 0 ||
+                               by_judge_session(trial->judge, model, false, &session, err) < 0
+                           ? -1
+                           : 0;
     pthread_mutex_lock(&trial->lock);
     made->opening = false;
     made->session = session;

@@ -29,10 +29,32 @@ static bool has_second;  /* one of two readers wants another type, which a secon
 static bool has_softmax; /* whose range is known without samples */
 static bool has_table;   /* a row of a constant is added, of values that 8 bits hold badly */
 
+static enum { NO_PRODUCT, MATMUL, GEMM } product; /* before the last layer */
+
+/* The last axis of e times a weight, which Gemm reads turned. */
+static inline struct baryon_node *put_product(struct baryon_model *model)
+{
+    float values[20];
+    const int64_t rows[] = {-1, 4}, whole[] = {-1, 6, 4, 5};
+    for (size_t i = 0; i < 20; i++)
+        values[i] = (float)by_rng_unit(9, 1, i) * (i % 4 ? 0.2F : 3) - 0.1F;
+    put_values(model, "w6", product == MATMUL ? "4,5" : "5,4", values);
+    if (product == MATMUL) {
+        put_node(model->graph, "dense", "MatMul", "e,w6", "p");
+        return NULL;
+    }
+    put_weight(model, "rows", BY_ELEM_INT64, (int64_t[]){2}, 1, rows, sizeof rows);
+    put_weight(model, "whole", BY_ELEM_INT64, (int64_t[]){4}, 1, whole, sizeof whole);
+    put_node(model->graph, "flat", "Reshape", "e,rows", "er");
+    struct baryon_node *gemm = put_node(model->graph, "dense", "Gemm", "er,w6", "pr");
+    put_node(model->graph, "back", "Reshape", "pr,whole", "p");
+    return gemm;
+}
+
 static inline struct baryon_model *made_model(void)
 {
     struct baryon_model *model = new_model();
-    struct baryon_node *joined = NULL, *cast = NULL;
+    struct baryon_node *joined = NULL, *cast = NULL, *gemm = NULL;
     drawn = 0;
     takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
     gives(model, joins ? "z" : "y", BY_ELEM_FLOAT, NULL);
@@ -61,7 +83,9 @@ static inline struct baryon_model *made_model(void)
         put_node(model->graph, "sum", "Add", "c,f", "cf");
     }
     put_layer(model, "three", "w3", "6,6,1,1", has_second ? "cf,w3" : "c,w3", "e", 0.1F);
-    put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
+    if (product)
+        gemm = put_product(model);
+    put_layer(model, "four", "w4", "2,6,3,3", product ? "p,w4" : "e,w4", "y", 0.3F);
     if (joins) {
         put_values(model, "tenth", "1", (float[]){0.02F});
         put_node(model->graph, "part", "Mul", "y,tenth", "small");
@@ -73,6 +97,8 @@ static inline struct baryon_model *made_model(void)
         assert_ok(by_node_set_int(cast, "to", BY_ELEM_INT64, &err));
     if (joined)
         assert_ok(by_node_set_int(joined, "axis", 1, &err));
+    if (gemm)
+        assert_ok(by_node_set_int(gemm, "transB", 1, &err));
     assert_ok(by_model_set_opset(model, "", opset, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     return model;

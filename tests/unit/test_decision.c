@@ -38,6 +38,26 @@ static void test_gains_are_those_of_candidates(void **state)
     close_decisions();
 }
 
+/* Weights of MatMul and Gemm are constants, and what rounding changes is added to their products.
+ */
+static void test_products_are_changed(void **state)
+{
+    (void)state;
+    for (product = MATMUL; product <= GEMM; product++) {
+        bool on[MOST] = {false};
+        open_decisions(1, &widens, &all_samples);
+        assert_ok(by_decisions_measure(&d, &err));
+        const double plan = judged(on);
+        assert_near(predicted(on), plan, 0.05);
+        on[find("int16 weight", "dense")] = true;
+        const double gain = judged(on) - plan;
+        assert_true(gain > 0.1);
+        assert_near(d.decisions[find("int16 weight", "dense")].gain, gain, 0.1);
+        close_decisions();
+    }
+    product = NO_PRODUCT;
+}
+
 /* Noise is that of all sources, and sets of them are predicted. */
 static void test_sets_are_predicted(void **state)
 {
@@ -531,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_lists_tensors_and_weights),
         cmocka_unit_test(test_gains_are_those_of_candidates),
         cmocka_unit_test(test_sets_are_predicted),
+        cmocka_unit_test(test_products_are_changed),
         cmocka_unit_test(test_worst_are_measured_in_place),
         cmocka_unit_test(test_parts_of_outputs),
         cmocka_unit_test(test_threads_do_not_matter),

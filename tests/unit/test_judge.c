@@ -166,7 +166,7 @@ static void test_sqnr(void **state)
     assert_ok(by_judge_more(judge, 5, &err));
     run_references(judge, 2);
     by_judge_end_references(judge);
-    assert_ok(by_judge_session(judge, other, &session, &err));
+    assert_ok(by_judge_session(judge, other, false, &session, &err));
     for (size_t i = 0; i < 5; i++) {
         const double k = (double)(3 + i), energy = (k + 1) * (k + 1) + k * k;
         assert_ok(by_judge_run(judge, session, NULL, i, &found[i], &err));
@@ -195,7 +195,7 @@ static void test_not_finite(void **state)
     struct by_judge *judge = open_judge(&source, reference, 3, 2, 2);
     run_references(judge, 0);
     by_judge_end_references(judge);
-    assert_ok(by_judge_session(judge, other, &session, &err));
+    assert_ok(by_judge_session(judge, other, false, &session, &err));
     assert_ok(by_judge_run(judge, session, NULL, 0, &found, &err));
     assert_near(found.outputs[0].signal, 9, 1e-9);
     assert_near(found.outputs[0].noise, 0.25, 1e-9);
