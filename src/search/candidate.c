@@ -29,9 +29,8 @@ int by_auto_config_head(const struct by_config *given, const struct by_running_s
     by_str_puts(yaml, "# Samples\n");
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         by_config_write(given, groups[i], stands_in_config, given, yaml);
-    if (running->data.data || running->data.random)
-        by_str_printf(yaml, "%s: %zu\n", running->data.data ? "limit" : "random",
-                      parts->of[BY_PART_CALIBRATE].count);
+    by_str_printf(yaml, "%s: %zu\n", running->data.random ? "random" : "limit",
+                  parts->of[BY_PART_CALIBRATE].count);
     return by_str_error(yaml, err);
 }
 

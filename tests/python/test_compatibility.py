@@ -138,7 +138,8 @@ BiasCorrectionConfig GPTQConfig AdaRoundConfig AdaQuantConfig SmoothQuantConfig 
 XINT8_QCONFIG XINT8_ADAROUND_QCONFIG XINT8_ADAQUANT_QCONFIG VINT8_QCONFIG A8W8_QCONFIG A16W8_QCONFIG BF16_QCONFIG
 BFP16_QCONFIG CalibrationMethod PowerOfTwoMethod LayerWiseMethod Int16Method QuantType QuantFormat ExtendedQuantType
 ExtendedQuantFormat CalibrationDataReader RandomDataReader PathDataReader CachedDataReader quantize_static quantize_dynamic
-dump_model get_library_path AutoSearch AutoSearchPro""".split()
+dump_model get_library_path AutoSearch AutoSearchPro get_auto_search_config SearchSpace
+generate_all_configs""".split()
 SHAPESHIFTER = "Engine LoadConfigFromFileOrDict shapeshifter RunConfig ONNXModelConfig PytorchModelConfig ONNXPass".split()
 PASSES = {
     "onnx_convert_fp16_to_fp32": {"convert_fp16_to_fp32": True}, "onnx_convert_opset_version": {"target_opset_version": 21},

@@ -154,6 +154,8 @@ def check_auto(score, data):
     score.check(seen and all(shape[1] == 5 for shape in seen), "candidates run")
     score.check(pathlib.Path("found.onnx").read_bytes() == found.model, "the model")
     score.check(pathlib.Path("found.yaml").read_text() == found.config, "its config")
+    again = baryon.quantize("model.onnx", data=data, config="found.yaml").model
+    score.check(again == found.model, "the config gives the same bytes with all samples")
     page = found.report()
     page.save("page.html")
     score.check(page.html.startswith("<!doctype html>") and "<iframe srcdoc=" in found._repr_html_(), "a page")

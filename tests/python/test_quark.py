@@ -178,7 +178,7 @@ def check_preset_fields(score, data):
 
 def check_names(score):
     raises(score, AttributeError, "did you mean 'QConfig'", lambda: bo.QConfg)
-    raises(score, NotImplementedError, "AutoSearch", lambda: bo.AutoSearch)
+    raises(score, NotImplementedError, "generate_all_configs", lambda: bo.generate_all_configs)
     raises(score, ValueError, "did you mean 'XINT8'", get_default_config, "XINT")
     raises(score, TypeError, "a Config or a QConfig", ModelQuantizer, {})
     for name in bo.__all__:

@@ -9,6 +9,9 @@ from .calibration.data_readers import CachedDataReader, PathDataReader, RandomDa
 from .dump import dump_model
 from .operators.custom_ops import get_library_path
 from .quantization.api import ModelQuantizer
+from .quantization.auto_search import LISTS as _LISTS
+from .quantization.auto_search import AutoSearch, AutoSearchPro, get_auto_search_config
+from .quantization.auto_search import refused as _refused
 from .quantization.config import algorithm as _algorithm
 from .quantization.config import custom_config as _custom
 from .quantization.config import data_type as _types
@@ -21,11 +24,11 @@ from .quantization.quant_utils import (
 )  # fmt: skip
 
 __all__ = [
-    "CachedDataReader", "CalibrationDataReader", "CalibrationMethod", "Config", "ExtendedCalibrationMethod",
-    "ExtendedQuantFormat", "ExtendedQuantType", "Int16Method", "LayerWiseMethod", "ModelQuantizer",
-    "PathDataReader", "PowerOfTwoMethod", "QConfig", "QuantFormat", "QuantType", "QuantizationConfig",
-    "RandomDataReader", "VitisQuantFormat", "VitisQuantType", "dump_model", "get_default_config",
-    "get_library_path", "quantize_dynamic", "quantize_static",
+    "AutoSearch", "AutoSearchPro", "CachedDataReader", "CalibrationDataReader", "CalibrationMethod", "Config",
+    "ExtendedCalibrationMethod", "ExtendedQuantFormat", "ExtendedQuantType", "Int16Method", "LayerWiseMethod",
+    "ModelQuantizer", "PathDataReader", "PowerOfTwoMethod", "QConfig", "QuantFormat", "QuantType",
+    "QuantizationConfig", "RandomDataReader", "VitisQuantFormat", "VitisQuantType", "dump_model",
+    "get_auto_search_config", "get_default_config", "get_library_path", "quantize_dynamic", "quantize_static",
 ]  # fmt: skip
 for _module in (_algorithm, _custom, _types, _spec):
     for _name, _value in vars(_module).items():
@@ -33,13 +36,10 @@ for _module in (_algorithm, _custom, _types, _spec):
             globals()[_name] = _value
             __all__.append(_name)
 
-_SEARCHES = ("AutoSearch", "AutoSearchPro", "SearchSpace", "generate_all_configs", "get_auto_search_config")
-
 
 def __getattr__(name):
     from .._names import missing
 
-    if name in _SEARCHES:
-        raise NotImplementedError(f"baryon.onnx.{name} is not supported: baryon.auto() and the command 'baryon auto' "
-                                  "search for a configuration that has the quality asked for")
+    if name in _LISTS:
+        raise _refused(f"baryon.onnx.{name}")
     raise missing("baryon.onnx", name, __all__)

@@ -12,7 +12,7 @@ def _types(text):
     return text.upper() or "-"
 
 
-def _lines(head, rows):
+def table(head, rows):
     rows = [head, *rows]
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(head))]
     for row in rows:
@@ -22,7 +22,7 @@ def _lines(head, rows):
 
 
 def _operators(plan):
-    yield from _lines(_HEADS, ((row.op_type, row.nodes, row.quantized_nodes, _types(row.activations),
+    yield from table(_HEADS, ((row.op_type, row.nodes, row.quantized_nodes, _types(row.activations),
                                 _types(row.weights), _types(row.biases)) for row in plan.operators))  # fmt: skip
 
 
