@@ -112,10 +112,10 @@ def write_windows(given, base):
     run([given.peer, "-c", code, base / "tokenizer.json", given.learn, given.work / "windows.npy", given.length, given.windows])
 
 
-def write_judge(work):
-    """From the middle of two documents that were not rounded on."""
+def write_judge(work, windows=8):
+    """From the middle of two documents that were not rounded on; characters for windows of 512 tokens."""
     texts = [(work / f"{name}.txt").read_text() for name in ("developers-reference", "debian-reference-en")]
-    (work / "judge.txt").write_text("\n\n".join(text[len(text) // 3 :][:9500] for text in texts))
+    (work / "judge.txt").write_text("\n\n".join(text[len(text) // 3 :][: 9500 * windows // 8] for text in texts))
 
 
 def cut(base, layers):

@@ -42,7 +42,8 @@ def run(given, *arguments):
 
 
 def judge(given, base, model):
-    return run(given, "llm", "eval", model, "--against", base, "--text", "judge.txt", "--length", 512, "--windows", 8, "--json")
+    return run(given, "llm", "eval", model, "--against", base, "--text", "judge.txt", "--length", 512, "--windows",
+               given.judged, "--json")
 
 
 def bits_of(given, out, weights):
@@ -89,6 +90,7 @@ def main():
     parser.add_argument("rows", nargs="*", help="budgets; all")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/bench/llm"))
     parser.add_argument("--model", type=pathlib.Path, help="a folder of bf16 whose rows are whole blocks")
+    parser.add_argument("--judged", type=int, default=8, help="windows that judge")
     parser.add_argument("--baryon", type=pathlib.Path, default=pathlib.Path("build/baryon"))
     given, given.more = parser.parse_known_args()
     given.work, given.baryon = given.work.resolve(), given.baryon.resolve()
@@ -100,7 +102,7 @@ def main():
         floats = llm_base.make_base(given.baryon, given.work)
         base = pathlib.Path(llm_base.in_bf16(floats, given.work / "base16"))
         filled = pathlib.Path(llm_base.in_bf16(llm_gguf.padded(floats, given.work / "padded"), given.work / "padded16"))
-    llm.write_judge(given.work)
+    llm.write_judge(given.work, given.judged)
     print("| row | bits a weight | KL, nats a token | perplexity | same top, % | processor s | peak MiB |\n"
           "|---|---|---|---|---|---|---|")
     for name in given.rows or ROWS:

@@ -243,12 +243,21 @@ static void paths(void **state)
         }
 }
 
+static void draw_ways(uint64_t seed, struct by_point_ways *ways)
+{
+    for (size_t i = 0; i < BY_POINT_VALUES * BY_POINT_STEPS; i++)
+        ways->of[i / BY_POINT_STEPS][i % BY_POINT_STEPS] = (float)by_rng_normal(seed, 4, i);
+    for (size_t i = 0; i < 6; i++)
+        ways->pairs[i] = seed % 4 ? (float)by_rng_normal(seed, 5, i) : 0;
+}
+
 /* Costs with equal ones among them, and such that no point has. */
 static void point_paths(void **state)
 {
     const struct by_ggml_points *points = by_ggml_points_s();
     const struct by_point_path *path = by_point_path();
     struct by_point_costs costs;
+    struct by_point_ways ways;
     (void)state;
     for (uint64_t seed = 0; seed < 400; seed++) {
         const size_t count = seed % 2 ? points->count : BY_POINTS_NEAR;
@@ -263,6 +272,11 @@ static void point_paths(void **state)
         assert_int_equal(path->least(cells, count, &costs, &other), expected);
         assert_memory_equal(&one, &other, sizeof one);
         assert_int_not_equal(points->of_cell[expected], BY_POINT_NONE);
+        draw_ways(seed, &ways);
+        const unsigned joint = by_point_plain.least_joint(cells, count, &costs, &ways, &one);
+        assert_int_equal(path->least_joint(cells, count, &costs, &ways, &other), joint);
+        assert_memory_equal(&one, &other, sizeof one);
+        assert_true(seed % 4 || joint == expected);
     }
 }
 

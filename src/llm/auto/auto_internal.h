@@ -30,13 +30,19 @@ struct by_bits_type {
 struct by_bits_linear {
     size_t weight; /* of the source */
     size_t layer;  /* of the decoder */
-    size_t kind;   /* enum by_decoder_part; of experts after them: gate, up, down */
+    size_t kind;   /* enum by_decoder_part, enum by_bits_kind */
     size_t place;  /* all of the kind in the layer */
     size_t unit;
     uint64_t values;
 };
 
-#define BY_BITS_KINDS (BY_PARTS + 3)
+/* Of experts, after those of enum by_decoder_part. */
+enum by_bits_kind {
+    BY_BITS_EXPERTS_GATE = BY_PARTS,
+    BY_BITS_EXPERTS_UP,
+    BY_BITS_EXPERTS_DOWN,
+    BY_BITS_KINDS,
+};
 
 struct by_bits_windows {
     size_t length, solve, choose, judge; /* windows */

@@ -92,7 +92,7 @@ static void mix_layer(const struct by_decoder *d, struct by_decoder_loaded *mixe
     const size_t count = mixed->experts ? 3 * d->experts : 0;
     if (count)
         memcpy(experts, mixed->experts, count * sizeof *experts);
-    for (size_t i = kind - BY_PARTS; i < count; i += 3)
+    for (size_t i = kind - BY_BITS_EXPERTS_GATE; i < count; i += 3)
         exchange_kind(&experts[i], &other->experts[i]);
     mixed->experts = count ? experts : NULL;
 }

@@ -62,7 +62,7 @@ static size_t group_of(size_t kind)
         return GROUP_O;
     case BY_PART_DOWN:
     case BY_PART_SHARED_DOWN:
-    case BY_PARTS + 2: /* of experts */
+    case BY_BITS_EXPERTS_DOWN:
         return GROUP_DOWN;
     default:
         return GROUP_FEED;

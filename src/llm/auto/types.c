@@ -203,7 +203,7 @@ static size_t fused_kind(size_t kind)
     case BY_PART_SHARED_UP:
         return BY_PART_SHARED_GATE;
     default:
-        return kind >= BY_PARTS ? BY_PARTS : kind;
+        return kind >= BY_BITS_EXPERTS_GATE ? BY_BITS_EXPERTS_GATE : kind;
     }
 }
 
@@ -263,7 +263,7 @@ static void list_all(const struct listing *listing)
         for (size_t k = 0; k < BY_PARTS; k++)
             add_linear(listing, i, k, &d->layer[i].parts[k]);
         for (size_t k = 0; d->layer[i].experts && k < 3 * d->experts; k++)
-            add_linear(listing, i, BY_PARTS + k % 3, &d->layer[i].experts[k]);
+            add_linear(listing, i, BY_BITS_EXPERTS_GATE + k % 3, &d->layer[i].experts[k]);
     }
 }
 

@@ -72,6 +72,8 @@ const struct by_point_path *by_point_path(void)
 #if defined(__x86_64__)
     if (by_point_avx2.supported())
         return &by_point_avx2;
+#elif defined(__aarch64__)
+    return &by_point_neon;
 #endif
     return &by_point_plain;
 }

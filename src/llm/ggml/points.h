@@ -83,6 +83,8 @@ struct by_point_path {
 extern const struct by_point_path by_point_plain;
 #if defined(__x86_64__)
 extern const struct by_point_path by_point_avx2;
+#elif defined(__aarch64__)
+extern const struct by_point_path by_point_neon;
 #endif
 const struct by_point_path *by_point_path(void);
 
