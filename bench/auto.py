@@ -190,6 +190,12 @@ def search_all(args):
 IMPORTS = 10  # seconds of processors that importing torch and Quark takes, and more
 
 
+def worst_text(result):
+    """SQNR of the worst output of the peer's model; one whose outputs are no numbers has none."""
+    found = [output["written_db"] for output in result["outputs"].values()]
+    return f"{min(found):.1f} dB" if found else "no output to compare"
+
+
 def limited_peer(args, path, folder, preset, seconds):
     """What the peer's preset has when it has had so many seconds of processors."""
     limited = ["bash", "-c", f'ulimit -S -t {int(seconds)}; exec "$@"', "peer", os.path.abspath(args.peers),
@@ -198,8 +204,7 @@ def limited_peer(args, path, folder, preset, seconds):
     result = run(limited, timeout=args.timeout, folder=folder)
     if "failed" in result:
         return result["failed"]
-    worst = min(output["written_db"] for output in result["outputs"].values())
-    return f"{worst:.1f} dB, {100 * result['low_bits_share']:.0f} %, {result['cpu']:.0f} s"
+    return f"{worst_text(result)}, {100 * result['low_bits_share']:.0f} %, {result['cpu']:.0f} s"
 
 
 def beside_limited(args, presets, seconds_of):
