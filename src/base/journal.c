@@ -159,7 +159,8 @@ static int lock_file(struct by_journal *journal, const char *folder, bool *busy,
         if (look_at_file(journal, &status, err))
             return -1;
         *busy = flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-        if (*busy || has_its_name(journal, &status))
+        /* Some file systems number a file anew each time: the last one is taken. */
+        if (*busy || has_its_name(journal, &status) || tries + 1 == TRIES)
             return 0;
         close(journal->fd);
         journal->fd = -1;
