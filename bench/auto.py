@@ -120,6 +120,11 @@ def describe(report, bare):
             f"{len(report['steps'])} | {report['cpu']:.0f} | {report['cpu'] / bare:.0f}")
 
 
+def worst_db(result):
+    """SQNR of the worst output of the peer's model; None: no output has floats to compare."""
+    return min((output["written_db"] for output in result["outputs"].values()), default=None)
+
+
 def peer_rows(args, model, path, folder, target, goal):
     """Rows of the peer's presets; AutoMixprecision takes the goal as its threshold."""
     rows = []
@@ -129,8 +134,7 @@ def peer_rows(args, model, path, folder, target, goal):
         if "failed" in result:
             rows.append(f"| {model} | {target} | Quark {preset} | {result['failed']} | | | |")
         else:
-            worst = min(output["written_db"] for output in result["outputs"].values())
-            rows.append(f"| {model} | {target} | Quark {preset} | {db(worst)} | {100 * result['low_bits_share']:.1f} % | "
+            rows.append(f"| {model} | {target} | Quark {preset} | {db(worst_db(result))} | {100 * result['low_bits_share']:.1f} % | "
                         f"{result['bytes'] / os.path.getsize(path):.2f} | {result['cpu']:.0f} |")
         print(rows[-1], flush=True)
     return rows
@@ -190,12 +194,6 @@ def search_all(args):
 IMPORTS = 10  # seconds of processors that importing torch and Quark takes, and more
 
 
-def worst_text(result):
-    """SQNR of the worst output of the peer's model; one whose outputs are no numbers has none."""
-    found = [output["written_db"] for output in result["outputs"].values()]
-    return f"{min(found):.1f} dB" if found else "no output to compare"
-
-
 def limited_peer(args, path, folder, preset, seconds):
     """What the peer's preset has when it has had so many seconds of processors."""
     limited = ["bash", "-c", f'ulimit -S -t {int(seconds)}; exec "$@"', "peer", os.path.abspath(args.peers),
@@ -204,7 +202,7 @@ def limited_peer(args, path, folder, preset, seconds):
     result = run(limited, timeout=args.timeout, folder=folder)
     if "failed" in result:
         return result["failed"]
-    return f"{worst_text(result)}, {100 * result['low_bits_share']:.0f} %, {result['cpu']:.0f} s"
+    return f"{db(worst_db(result))} dB, {100 * result['low_bits_share']:.0f} %, {result['cpu']:.0f} s"
 
 
 def beside_limited(args, presets, seconds_of):

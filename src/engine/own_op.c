@@ -5,19 +5,26 @@
 
 /* --- Tensors --- */
 
+OrtStatus *by_own_op_data(const OrtApi *api, const OrtKernelContext *context, size_t index,
+                          const OrtValue **value, const float **data)
+{
+    void *found = NULL;
+    OrtStatus *status = api->KernelContext_GetInput(context, index, value);
+    if (!status)
+        status = api->GetTensorMutableData((OrtValue *)(uintptr_t)*value, &found);
+    *data = found;
+    return status;
+}
+
 OrtStatus *by_own_op_input(const OrtApi *api, const OrtKernelContext *context, size_t index,
                            struct by_own_tensor *tensor)
 {
     OrtTensorTypeAndShapeInfo *info = NULL;
-    void *found = NULL;
-    OrtStatus *status = api->KernelContext_GetInput(context, index, &tensor->value);
-    if (!status)
-        status = api->GetTensorMutableData((OrtValue *)(uintptr_t)tensor->value, &found);
+    OrtStatus *status = by_own_op_data(api, context, index, &tensor->value, &tensor->data);
     if (!status)
         status = api->GetTensorTypeAndShape(tensor->value, &info);
     if (status)
         return status;
-    tensor->data = found;
     status = api->GetDimensionsCount(info, &tensor->rank);
     if (!status && tensor->rank > BY_RANK_MAX)
         status = api->CreateStatus(ORT_FAIL, "too many dimensions");
@@ -102,15 +109,23 @@ static OrtStatus *infer_first(const OrtCustomOp *op, OrtShapeInferContext *conte
     return NULL;
 }
 
+static void destroy_state(void *state)
+{
+    by_free(state);
+}
+
 #define IN_PLACE_VERSION 18 /* of the runtime: outputs that may be inputs */
 
-OrtCustomOp by_own_op_describe(const struct by_ort *ort)
+static OrtCustomOp describe_op(const struct by_ort *ort, const struct by_own_kernel *kernel)
 {
     return (OrtCustomOp){.version = ort->minor < IN_PLACE_VERSION ? 17 : IN_PLACE_VERSION,
+                         .GetName = kernel->name,
                          .GetExecutionProviderType = on_the_cpu,
                          .GetInputType = float_type,
+                         .GetInputTypeCount = kernel->inputs,
                          .GetOutputType = float_type,
                          .GetOutputTypeCount = one_output,
+                         .KernelDestroy = destroy_state,
                          .GetInputCharacteristic = always_there,
                          .GetOutputCharacteristic = always_there,
                          .GetInputMemoryType = in_host_memory,
@@ -118,8 +133,21 @@ OrtCustomOp by_own_op_describe(const struct by_ort *ort)
                          .GetVariadicInputHomogeneity = version_one,
                          .GetVariadicOutputMinArity = version_one,
                          .GetVariadicOutputHomogeneity = version_one,
+                         .CreateKernelV2 = kernel->create,
+                         .KernelComputeV2 = kernel->compute,
                          .InferOutputShapeFn = infer_first,
                          .GetMayInplace = first_in_place,
                          .ReleaseMayInplace = release_places,
                          .GetStartVersion = version_one};
+}
+
+int by_own_op_add(struct by_session *session, OrtSessionOptions *built,
+                  const struct by_own_kernel *kernel, struct baryon_error *err)
+{
+    struct by_own_op *op = BY_ARENA_NEW(&session->arena, struct by_own_op, err);
+    if (!op)
+        return -1;
+    *op = (struct by_own_op){describe_op(session->ort, kernel), session->ort};
+    const OrtCustomOp *const ops[] = {&op->op};
+    return by_session_add_ops(session, built, kernel->domain, ops, 1, err);
 }

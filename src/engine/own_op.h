@@ -20,12 +20,26 @@ struct by_own_tensor {
     size_t rank, count;
 };
 
+OrtStatus *by_own_op_data(const OrtApi *api, const OrtKernelContext *context, size_t index,
+                          const OrtValue **value, const float **data);
+/* The same with its shape. */
 OrtStatus *by_own_op_input(const OrtApi *api, const OrtKernelContext *context, size_t index,
                            struct by_own_tensor *tensor);
 OrtStatus *by_own_op_output(const OrtApi *api, OrtKernelContext *context,
                             const struct by_own_tensor *like, float **data);
 
-/* All but the name, the number of inputs, and the kernel. */
-OrtCustomOp by_own_op_describe(const struct by_ort *ort);
+/* What one operator has beside the others. State is freed with by_free(). */
+struct by_own_kernel {
+    const char *domain;
+    const char *(*name)(const OrtCustomOp *op);
+    size_t (*inputs)(const OrtCustomOp *op);
+    OrtStatus *(*create)(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info,
+                         void **state);
+    OrtStatus *(*compute)(void *state, OrtKernelContext *context);
+};
+
+/* Adds the operator to the options of a session that is being opened. */
+int by_own_op_add(struct by_session *session, OrtSessionOptions *built,
+                  const struct by_own_kernel *kernel, struct baryon_error *err);
 
 #endif

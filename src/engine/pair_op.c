@@ -22,16 +22,18 @@ static OrtStatus *compute_pair(void *state, OrtKernelContext *context)
 {
     const struct pair_kernel *kernel = state;
     const OrtApi *api = kernel->ort->api;
-    struct by_own_tensor input, table;
+    struct by_own_tensor input;
+    const OrtValue *table;
+    const float *rows = NULL;
     float *out = NULL;
     OrtStatus *status = by_own_op_input(api, context, 0, &input);
     if (!status)
-        status = by_own_op_input(api, context, 1, &table);
+        status = by_own_op_data(api, context, 1, &table, &rows);
     if (!status)
         status = by_own_op_output(api, context, &input, &out);
     if (status)
         return status;
-    const float *row = table.data + kernel->index * BY_PAIR_TABLE;
+    const float *row = rows + kernel->index * BY_PAIR_TABLE;
     const struct by_weight_grid grid = {.scale = row[0], .low = row[1], .high = row[2]};
     if (grid.scale > 0)
         by_weight_path_chosen()->there_and_back(input.data, input.count, &grid, out);
@@ -58,11 +60,6 @@ static OrtStatus *create_pair(const OrtCustomOp *op, const OrtApi *api, const Or
     return NULL;
 }
 
-static void destroy_pair(void *state)
-{
-    by_free(state);
-}
-
 static const char *pair_name(const OrtCustomOp *op)
 {
     (void)op;
@@ -77,16 +74,7 @@ static size_t two_inputs(const OrtCustomOp *op)
 
 int by_pair_ops_add(struct by_session *session, OrtSessionOptions *built, struct baryon_error *err)
 {
-    const struct by_ort *ort = session->ort;
-    struct by_own_op *op = BY_ARENA_NEW(&session->arena, struct by_own_op, err);
-    if (!op)
-        return -1;
-    *op = (struct by_own_op){by_own_op_describe(ort), ort};
-    op->op.GetName = pair_name;
-    op->op.GetInputTypeCount = two_inputs;
-    op->op.CreateKernelV2 = create_pair;
-    op->op.KernelComputeV2 = compute_pair;
-    op->op.KernelDestroy = destroy_pair;
-    const OrtCustomOp *const ops[] = {&op->op};
-    return by_session_add_ops(session, built, BY_PAIR_DOMAIN, ops, 1, err);
+    static const struct by_own_kernel kernel = {BY_PAIR_DOMAIN, pair_name, two_inputs, create_pair,
+                                                compute_pair};
+    return by_own_op_add(session, built, &kernel, err);
 }

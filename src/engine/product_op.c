@@ -81,11 +81,6 @@ static OrtStatus *create_product(const OrtCustomOp *op, const OrtApi *api,
     return NULL;
 }
 
-static void destroy_product(void *state)
-{
-    by_free(state);
-}
-
 static const char *product_name(const OrtCustomOp *op)
 {
     (void)op;
@@ -101,15 +96,7 @@ static size_t three_inputs(const OrtCustomOp *op)
 int by_product_ops_add(struct by_session *session, OrtSessionOptions *built,
                        struct baryon_error *err)
 {
-    struct by_own_op *op = BY_ARENA_NEW(&session->arena, struct by_own_op, err);
-    if (!op)
-        return -1;
-    *op = (struct by_own_op){by_own_op_describe(session->ort), session->ort};
-    op->op.GetName = product_name;
-    op->op.GetInputTypeCount = three_inputs;
-    op->op.CreateKernelV2 = create_product;
-    op->op.KernelComputeV2 = compute_product;
-    op->op.KernelDestroy = destroy_product;
-    const OrtCustomOp *const ops[] = {&op->op};
-    return by_session_add_ops(session, built, BY_PRODUCT_DOMAIN, ops, 1, err);
+    static const struct by_own_kernel kernel = {BY_PRODUCT_DOMAIN, product_name, three_inputs,
+                                                create_product, compute_product};
+    return by_own_op_add(session, built, &kernel, err);
 }

@@ -347,13 +347,19 @@ static double left_of(const struct by_decide_state *state, size_t source)
                : 0;
 }
 
+static double all_left(const struct by_decide_state *state)
+{
+    double all = 0;
+    for (size_t i = 0; i < state->d->source_count; i++)
+        all += left_of(state, i);
+    return all;
+}
+
 /* The worst of those that are on, most noise first. */
 static size_t list_worst(const struct by_decide_state *state, double least, struct group *list)
 {
     size_t count = 0;
-    double all = 0;
-    for (size_t i = 0; i < state->d->source_count; i++)
-        all += left_of(state, i);
+    const double all = all_left(state);
     for (size_t i = 0; i < state->d->source_count; i++) {
         const double left = left_of(state, i);
         size_t at = count;
@@ -373,10 +379,9 @@ static size_t list_worst(const struct by_decide_state *state, double least, stru
 /* How many of the worst have most of the noise. */
 static size_t covering(const struct by_decide_state *state, const struct group *list, size_t count)
 {
-    double all = 0, covered = 0;
+    const double all = all_left(state);
+    double covered = 0;
     size_t some = 0;
-    for (size_t i = 0; i < state->d->source_count; i++)
-        all += left_of(state, i);
     while (some < count && covered < AROUND_COVERS * all)
         covered += left_of(state, list[some++].begin);
     return some;

@@ -220,6 +220,12 @@ static int switch_activations(struct opening *opening, struct baryon_error *err)
 
 /* --- Constants --- */
 
+static bool is_floats(const struct baryon_value *value)
+{
+    return value && value->initializer && !value->is_input && !by_value_is_output(value) &&
+           value->initializer->data_type == BY_ELEM_FLOAT;
+}
+
 static struct baryon_value *add_constant_input(struct baryon_model *model, size_t rank,
                                                const int64_t *dims, struct baryon_error *err)
 {
@@ -263,12 +269,6 @@ static int make_input(struct opening *opening, size_t source, struct baryon_valu
 }
 
 /* --- Changes of weights --- */
-
-static bool is_floats(const struct baryon_value *value)
-{
-    return value && value->initializer && !value->is_input && !by_value_is_output(value) &&
-           value->initializer->data_type == BY_ELEM_FLOAT;
-}
 
 /* Whose second input the weight is, and which gives its product alone; NULL: there is none. */
 static struct baryon_node *multiplied_by(const struct baryon_value *weight)
