@@ -250,7 +250,8 @@ static int calibrate_once(struct by_stats **stats, struct baryon_model *model, c
                           const struct by_calibrate_options *options,
                           struct by_calibrate_report *report, struct baryon_error *err)
 {
-    struct by_store_key key = {.aside = options->part ? options->aside : 0};
+    struct by_store_key key = {.first = options->first,
+                               .aside = options->part ? options->aside : 0};
     struct by_calibrate_report own = {0};
     if (by_calibrate_key_alone(&key.stats, model, options, err) < 0 ||
         by_stats_store_take(options->store, &key, stats, options->part, report, err) < 0)

@@ -64,6 +64,7 @@ struct by_calibrate_options {
      * this one does, which goes there; without moments, shards and checkpoints (calibrate/store.h).
      * NULL: none. */
     struct by_stats_store *store;
+    uint64_t first; /* samples that this calibration has, of those of the store; 0: all of them */
     /* Called when a stage begins and after every sample, in their order, and asked whether to stop:
      * true ends with BARYON_ERR_CANCELLED after the samples in hand were finished and the
      * checkpoint was written. May be NULL. */

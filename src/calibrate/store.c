@@ -1,6 +1,8 @@
 /* Keeps statistics as bytes of their file, which copies are read from. */
 #include "calibrate/store.h"
 
+#include <pthread.h>
+
 struct stored {
     struct stored *next;
     struct by_store_key key;
@@ -9,6 +11,7 @@ struct stored {
 };
 
 struct by_stats_store {
+    pthread_mutex_t lock; /* for the list and the bytes */
     struct stored *first;
     uint64_t bytes, room;
 };
@@ -19,6 +22,7 @@ int by_stats_store_open(struct by_stats_store **store, uint64_t room, struct bar
     if (!*store)
         return -1;
     (*store)->room = room;
+    pthread_mutex_init(&(*store)->lock, NULL);
     return 0;
 }
 
@@ -37,21 +41,25 @@ void by_stats_store_close(struct by_stats_store *store)
         next = at->next;
         release_stored(at);
     }
+    pthread_mutex_destroy(&store->lock);
     by_free(store);
 }
 
-static bool same_key(const struct by_store_key *one, const struct by_store_key *other)
+/* Statistics of all samples are the same whatever part was gathered beside them. */
+static bool serves(const struct by_store_key *stored, const struct by_store_key *wanted)
 {
-    return by_hash128_equal(one->stats.model, other->stats.model) &&
-           by_hash128_equal(one->stats.settings, other->stats.settings) &&
-           one->aside == other->aside;
+    return by_hash128_equal(stored->stats.model, wanted->stats.model) &&
+           by_hash128_equal(stored->stats.settings, wanted->stats.settings) &&
+           stored->first == wanted->first && (!wanted->aside || stored->aside == wanted->aside);
 }
 
 /* Nothing is taken out before the store is closed, so what is found stays. */
 static struct stored *find_stored(struct by_stats_store *store, const struct by_store_key *key)
 {
+    pthread_mutex_lock(&store->lock);
     struct stored *at = store->first;
-    while (at && !same_key(&at->key, key))
+    pthread_mutex_unlock(&store->lock);
+    while (at && !serves(&at->key, key))
         at = at->next;
     return at;
 }
@@ -93,6 +101,20 @@ static int copy_in(struct stored *stored, const struct by_stats *stats, const st
                : 0;
 }
 
+static bool put_in(struct by_stats_store *store, struct stored *stored)
+{
+    const uint64_t bytes = (uint64_t)stored->stats.size + stored->part.size;
+    pthread_mutex_lock(&store->lock);
+    const bool fits = bytes <= store->room - store->bytes;
+    if (fits) {
+        store->bytes += bytes;
+        stored->next = store->first;
+        store->first = stored;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return fits;
+}
+
 int by_stats_store_keep(struct by_stats_store *store, const struct by_store_key *key,
                         const struct by_stats *stats, const struct by_stats *part,
                         const struct by_calibrate_report *report, struct baryon_error *err)
@@ -109,13 +131,7 @@ int by_stats_store_keep(struct by_stats_store *store, const struct by_store_key 
         release_stored(stored);
         return -1;
     }
-    const uint64_t bytes = (uint64_t)stored->stats.size + stored->part.size;
-    if (bytes > store->room - store->bytes) {
+    if (!put_in(store, stored))
         release_stored(stored);
-        return 0;
-    }
-    store->bytes += bytes;
-    stored->next = store->first;
-    store->first = stored;
     return 0;
 }

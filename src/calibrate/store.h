@@ -9,7 +9,8 @@
 
 struct by_stats_store;
 
-/* room: bytes that it may take. */
+/* Calls from several threads may overlap, but for opening and closing. room: bytes that it may
+ * take. */
 int by_stats_store_open(struct by_stats_store **store, uint64_t room, struct baryon_error *err);
 /* Statistics that came from it have to be closed before. */
 void by_stats_store_close(struct by_stats_store *store);
@@ -17,6 +18,7 @@ void by_stats_store_close(struct by_stats_store *store);
 /* What a calibration of the same samples gives depends on this alone. */
 struct by_store_key {
     struct by_stats_key stats; /* but the data */
+    uint64_t first;            /* of options */
     uint64_t aside;            /* of options->part; 0: none is wanted */
 };
 /* Copies; *stats NULL: there is nothing. part: NULL: not wanted. */

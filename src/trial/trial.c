@@ -105,6 +105,8 @@ int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_
     options.checkpoint = NULL;
     options.progress = step_look;
     options.context = &look;
+    options.store = by_judge_looks_are_first(trial->judge) ? trial->q->options->store : NULL;
+    options.first = by_judge_looks(trial->judge);
     options.session.threads = trial->threads;
     options.input.random = false;
     options.input.count = 0;
