@@ -50,25 +50,33 @@ static void close_sides(struct sides *sides)
     by_free(sides->changes);
 }
 
-static bool has_nested(const struct baryon_graph *graph)
+/* To nodes that read the value, also in graphs that are nested in them. */
+static void mark_users(const struct baryon_graph *graph, const struct baryon_value *value,
+                       bool *marks)
 {
-    for (size_t i = 0; i < graph->node.count; i++)
-        if (by_node_nested(graph->node.at[i], &(struct by_nested){0}))
-            return true;
-    return false;
+    for (size_t i = 0; i < value->use_count; i++) {
+        const struct baryon_node *user = by_use_reader(&value->uses[i], graph);
+        if (user)
+            marks[user->index] = true;
+    }
 }
 
 /* From the nodes that are marked, to all after them; the graph is sorted. */
 static void spread(const struct baryon_graph *graph, struct sides *sides)
 {
+    for (size_t i = 0; i < graph->all_values.count; i++) {
+        const struct baryon_value *value = graph->all_values.at[i];
+        if (value && value->is_input && !value->initializer)
+            mark_users(graph, value, sides->varies);
+    }
     for (size_t i = 0; i < graph->node.count; i++) {
         const struct baryon_node *node = graph->node.at[i];
-        for (size_t slot = 0; slot < node->input.count; slot++) {
-            const struct baryon_value *value = by_node_in(node, slot);
-            const struct baryon_node *from = value ? value->producer : NULL;
-            sides->varies[i] = sides->varies[i] ||
-                               (from ? sides->varies[from->index] : value && !value->initializer);
-            sides->changes[i] = sides->changes[i] || (from && sides->changes[from->index]);
+        for (size_t slot = 0; slot < node->output.count; slot++) {
+            const struct baryon_value *value = by_node_out(node, slot);
+            if (value && sides->varies[i])
+                mark_users(graph, value, sides->varies);
+            if (value && sides->changes[i])
+                mark_users(graph, value, sides->changes);
         }
     }
 }
@@ -93,9 +101,8 @@ static void mark_readers(const struct by_decisions *d, const struct baryon_graph
         const struct baryon_value *value = source != BY_NONE && source >= begin && source < end
                                                ? by_graph_value(graph, plan->rows.at[i].value->name)
                                                : NULL;
-        for (size_t k = 0; value && k < value->use_count; k++)
-            if (value->uses[k].node)
-                sides->changes[value->uses[k].node->index] = true;
+        if (value)
+            mark_users(graph, value, sides->changes);
     }
 }
 
@@ -261,7 +268,7 @@ static int fill_begins(struct by_begins *begins, const size_t *starts, size_t pa
     struct by_draft draft;
     int status = by_draft_open_planned(&draft, &begins->d->q->floats, NULL, 0, NULL, err);
     *any = false;
-    if (status == 0 && !has_nested(draft.model->graph)) {
+    if (status == 0) {
         status = find_values(begins, draft.model->graph, starts, parts, err);
         *any = status == 0 && begins->values.count > 0;
     }
