@@ -29,6 +29,8 @@ static bool has_second;  /* one of two readers wants another type, which a secon
 static bool has_softmax; /* whose range is known without samples */
 static bool has_table;   /* a row of a constant is added, of values that 8 bits hold badly */
 
+static bool has_branch; /* whose graphs read b and e, before the last layer */
+
 static enum { NO_PRODUCT, MATMUL, GEMM } product; /* before the last layer */
 
 /* The last axis of e times a weight, which Gemm reads turned. */
@@ -49,6 +51,20 @@ static inline struct baryon_node *put_product(struct baryon_model *model)
     struct baryon_node *gemm = put_node(model->graph, "dense", "Gemm", "er,w6", "pr");
     put_node(model->graph, "back", "Reshape", "pr,whole", "p");
     return gemm;
+}
+
+static inline void put_branch(struct baryon_model *model)
+{
+    put_node(model->graph, "size", "Size", "x", "n");
+    put_node(model->graph, "always", "Equal", "n,n", "yes");
+    struct baryon_node *node = put_node(model->graph, "branch", "If", "yes", "p");
+    struct baryon_graph *first = put_nested(model, node, "then_branch");
+    put_node(first, "top", "ReduceMax", "b", "bt");
+    put_node(first, "above", "Add", "e,bt", "ebt");
+    put_output(first, "ebt");
+    struct baryon_graph *second = put_nested(model, node, "else_branch");
+    put_node(second, "same", "Identity", "e", "es");
+    put_output(second, "es");
 }
 
 static inline struct baryon_model *made_model(void)
@@ -85,7 +101,9 @@ static inline struct baryon_model *made_model(void)
     put_layer(model, "three", "w3", "6,6,1,1", has_second ? "cf,w3" : "c,w3", "e", 0.1F);
     if (product)
         gemm = put_product(model);
-    put_layer(model, "four", "w4", "2,6,3,3", product ? "p,w4" : "e,w4", "y", 0.3F);
+    if (has_branch)
+        put_branch(model);
+    put_layer(model, "four", "w4", "2,6,3,3", product || has_branch ? "p,w4" : "e,w4", "y", 0.3F);
     if (joins) {
         put_values(model, "tenth", "1", (float[]){0.02F});
         put_node(model->graph, "part", "Mul", "y,tenth", "small");
