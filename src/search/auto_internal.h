@@ -48,6 +48,7 @@ struct by_auto_work {
     struct baryon_model *model;  /* of the best point; NULL: it was taken up */
     double begin, stepped;       /* when the search and the step in hand began */
     double errors;               /* standard errors that margins are */
+    double weights_sqnr;         /* of narrow weights with exact activations; NAN: not measured */
     size_t measured;             /* points whose tensors and layers were measured one by one */
     bool interrupted;            /* options->progress asked to stop */
     bool finishing;              /* the search is over: no limit of time holds any more */
@@ -141,6 +142,8 @@ bool by_auto_layers_are_in_vain(const struct by_auto_layers *layers);
 void by_auto_layers_close(struct by_auto_layers *layers);
 /* What the point would gain without the noise of weights, dB. */
 double by_auto_layers_weights_gain(const struct by_auto_layers *layers);
+/* What it would have with exact activations, dB. */
+double by_auto_layers_weights_sqnr(const struct by_auto_layers *layers);
 /* Whether a few changes are predicted to meet the goals at about the cost of none. */
 int by_auto_layers_are_cheap(const struct by_auto_layers *layers, bool *cheap,
                              struct baryon_error *err);

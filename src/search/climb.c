@@ -120,7 +120,9 @@ static bool may_gain(const struct by_auto_work *work, const struct by_rung *rung
 /* Going down from wide types ends anywhere above the cheapest rung, also below what is known. */
 static bool may_narrow(const struct by_auto_work *work)
 {
-    return work->options->settings->effort != BY_EFFORT_QUICK && work->ladder.narrower_count &&
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
+    return by_worth_wide_activations(work->weights_sqnr, goal ? goal->bound : (double)NAN) &&
+           work->options->settings->effort != BY_EFFORT_QUICK && work->ladder.narrower_count &&
            !by_auto_is_over(work) && is_met(work) &&
            work->ladder.rungs[0].cost < CHEAPER * best_of(work)->figures.cost;
 }
@@ -261,6 +263,8 @@ static int climb_from(struct by_auto_work *work, struct level level, struct bary
     struct by_auto_layers *layers = NULL;
     bool searched = false;
     int status = open_hopeful(work, &level, &layers, err);
+    if (status == 0 && level.rung->when == BY_RUNG_FIRST)
+        work->weights_sqnr = by_auto_layers_weights_sqnr(layers);
     if (status == 0)
         status = try_few(work, layers, &searched, err);
     if (status == 0 && !(searched && is_met(work) && work->best != best))
@@ -306,6 +310,7 @@ static struct level find_missed(const struct by_auto_work *work, enum by_rung_wh
 int by_auto_climb(struct by_auto_work *work, struct baryon_error *err)
 {
     struct level level = {0};
+    work->weights_sqnr = (double)NAN;
     const bool layers = work->options->settings->effort != BY_EFFORT_QUICK;
     if (try_rungs(work, BY_RUNG_FIRST, NULL, &level, err) < 0 ||
         (!layers && try_rungs(work, BY_RUNG_SOLVED, NULL, &level, err) < 0))

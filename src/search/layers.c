@@ -1,6 +1,7 @@
 /* Gives single tensors and layers of a point wider types, where that meets the goals. */
 #include "search/auto_internal.h"
 
+#include "base/decibels.h"
 #include "base/thread.h"
 #include "onnx/load.h"
 #include "search/decision.h"
@@ -284,6 +285,20 @@ static double weights_alone(const struct by_decisions *d)
             all += noise;
         }
     return all > 0 ? weights / all : 0;
+}
+
+/* With exact activations, by the worst output. */
+double by_auto_layers_weights_sqnr(const struct by_auto_layers *layers)
+{
+    const struct by_decisions *d = &layers->decisions;
+    double least = INFINITY;
+    for (size_t k = 0; k < d->output_count; k++) {
+        double noise = 0;
+        for (size_t i = 0; i < d->source_count; i++)
+            noise += d->sources[i].weight ? d->sources[i].alone[k] : 0;
+        least = fmin(least, by_decibels(d->signal[k], noise));
+    }
+    return least;
 }
 
 /* Where errors do not add, what they do together may say that weights are to blame though they do

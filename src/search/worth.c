@@ -5,6 +5,8 @@
 
 /* Without the noise of weights a model would gain so much, in dB: solving may gain a part of it. */
 #define WEIGHTS_GAIN 1.0
+/* The sum of errors that sources have alone and a whole model may differ by so much, in dB. */
+#define WEIGHTS_MISS 3.0
 /* How many times as much of the noise as of the bytes the noisiest layers have, about. */
 #define NOISIER 4
 /* Of the cost, that changes may add without being noticed. */
@@ -29,6 +31,11 @@ bool by_worth_going_back(const struct by_worth_back *of)
 bool by_worth_deciding(double ceiling, double goal)
 {
     return !(ceiling < goal);
+}
+
+bool by_worth_wide_activations(double weights, double goal)
+{
+    return !(weights < goal - WEIGHTS_MISS);
 }
 
 bool by_worth_few_changes(double cost, double without)

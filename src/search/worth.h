@@ -30,6 +30,10 @@ bool by_worth_going_back(const struct by_worth_back *of);
  * goal, no decision helps. NAN: no goal is in dB. */
 bool by_worth_deciding(double ceiling, double goal);
 
+/* Narrow weights with exact activations have so many dB: whether wide activations may meet the
+ * goal. NAN: not known, or no goal is in dB. */
+bool by_worth_wide_activations(double weights, double goal);
+
 /* A set of changes costs about what none does: nothing is to be gained by a longer search. */
 bool by_worth_few_changes(double cost, double without);
 

@@ -56,6 +56,15 @@ static void going_back(void **state)
     assert_true(by_worth_going_back(&of));
 }
 
+static void wide_activations(void **state)
+{
+    (void)state;
+    assert_true(by_worth_wide_activations(17, 20));
+    assert_false(by_worth_wide_activations(16.99, 20));
+    assert_true(by_worth_wide_activations((double)NAN, 20));
+    assert_true(by_worth_wide_activations(-60, (double)NAN));
+}
+
 static void deciding(void **state)
 {
     (void)state;
@@ -133,8 +142,10 @@ static void sparing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solving), cmocka_unit_test(going_back), cmocka_unit_test(deciding),
-        cmocka_unit_test(halving), cmocka_unit_test(outcomes),   cmocka_unit_test(sparing),
+        cmocka_unit_test(solving),  cmocka_unit_test(going_back),
+        cmocka_unit_test(deciding), cmocka_unit_test(wide_activations),
+        cmocka_unit_test(halving),  cmocka_unit_test(outcomes),
+        cmocka_unit_test(sparing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
