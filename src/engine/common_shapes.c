@@ -1,6 +1,8 @@
 /* Opens a model with the sizes of inputs that all samples share. */
 #include "engine/common_shapes.h"
 
+#include "engine/pair.h"
+
 #include <string.h>
 
 /* --- What samples share --- */
@@ -75,7 +77,7 @@ int by_session_open_shaped(struct by_session **session, struct baryon_model *mod
         return -1;
     for (size_t i = 0; i < count; i++)
         fix_sizes(&fixing, find_shape(model->graph, shapes[i].name), &shapes[i]);
-    const int status = by_session_open_model(session, model, 0, options, err);
+    const int status = by_session_open_pairs(session, model, options, err);
     for (size_t i = fixing.count; i-- > 0;)
         *fixing.old[i].dim = fixing.old[i].was;
     by_free(fixing.old);

@@ -52,6 +52,12 @@ int by_pairs_look_up(struct baryon_graph *graph, struct baryon_error *err);
 /* Dequantizes a constant, with one scale, that by_pairs_fold() leaves. */
 bool by_pair_is_large_constant(const struct baryon_node *node);
 
+/* --- pair_inside.c --- */
+
+/* by_session_open_model() of what the two functions above give, which comes out as it was. */
+int by_session_open_pairs(struct by_session **session, struct baryon_model *model,
+                          const struct by_session_options *options, struct baryon_error *err);
+
 /* --- pair_op.c --- */
 
 bool by_pairs_wanted(const struct baryon_model *model);

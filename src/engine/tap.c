@@ -75,7 +75,7 @@ static int open_inside_or_not(struct by_tapped *tapped, struct baryon_model *mod
                               const struct by_session_options *options, struct baryon_error *err)
 {
     struct by_session_options as_it_is = options ? *options : (struct by_session_options){0};
-    struct by_tap_inside inside;
+    struct by_optimized inside;
     as_it_is.optimization = 0;
     if (model->graph->node.count > NODES_MOST)
         return open_session(tapped, model, &as_it_is, err);
@@ -83,7 +83,7 @@ static int open_inside_or_not(struct by_tapped *tapped, struct baryon_model *mod
         return -1;
     int failed = inside.model ? open_session(tapped, inside.model, &as_it_is, err)
                               : open_session(tapped, model, options, err);
-    by_tap_inside_close(&inside);
+    by_optimized_close(&inside);
     return failed;
 }
 

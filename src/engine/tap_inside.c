@@ -1,13 +1,10 @@
 /*
  * Taps inside the graph that ONNX Runtime has optimized.
  *
- * The runtime opens the model with the tapped values as outputs, so that no fusion hides them,
- * and writes what it has made of it, weights in its own layout too, into files of ours. That graph
- * is opened again, without optimizations and with taps. A value that lies in blocks and
- * was put in order only to be an output is looked at as it lies.
+ * The runtime opens the model with the tapped values as outputs, so that no fusion hides them. What
+ * it has made of it is opened again, without optimizations and with taps. A value that lies in
+ * blocks and was put in order only to be an output is looked at as it lies.
  */
-#include "base/file.h"
-#include "engine/ort_path.h"
 #include "engine/tap_internal.h"
 #include "ir/graph.h"
 #include "onnx/external.h"
@@ -15,125 +12,7 @@
 
 #include <string.h>
 
-/* What is written there takes memory once more. */
-#define WEIGHTS_MAX ((uint64_t)1 << 30)
-/* From this size on they are in a file of their own. */
-#define APART "65536"
-
-/* --- rules --- */
-
-struct survey {
-    uint64_t bytes;
-    bool halves, convolutions;
-};
-
-static bool is_half(int64_t elem)
-{
-    return elem == BY_ELEM_FLOAT16 || elem == BY_ELEM_BFLOAT16;
-}
-
-static int survey_tensor(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
-{
-    struct survey *survey = context;
-    size_t count, bytes;
-    if (tensor->data_type == BY_ELEM_STRING) /* always in the model, however long they are */
-        return 0;
-    if (by_tensor_count(tensor, &count, err) ||
-        by_elem_bytes(tensor->data_type, count, &bytes, err))
-        return -1;
-    survey->halves |= is_half(tensor->data_type);
-    survey->bytes += bytes;
-    return 0;
-}
-
-static int survey_nodes(void *context, struct baryon_graph *graph, unsigned depth,
-                        struct baryon_error *err)
-{
-    struct survey *survey = context;
-    (void)depth, (void)err;
-    for (size_t i = 0; i < graph->node.count; i++) {
-        const struct baryon_node *node = graph->node.at[i];
-        if (by_node_is(node, "Cast"))
-            survey->halves |= is_half(by_node_int(node, "to", 0));
-        survey->convolutions |= by_node_is(node, "Conv");
-    }
-    return 0;
-}
-
-static bool takes_halves(const struct baryon_graph *graph)
-{
-    for (size_t i = 0; i < graph->input.count; i++) {
-        const struct by_value_info *info = graph->input.at[i];
-        if (info->type && info->type->tensor && is_half(info->type->tensor->elem_type))
-            return true;
-    }
-    return false;
-}
-
-static bool is_only_cpu(const struct by_session_options *options)
-{
-    return !options || !options->provider_count ||
-           (options->provider_count == 1 && strcmp(options->providers[0], "cpu") == 0);
-}
-
-/*
- * Why taps go into the model itself, NULL: they need not. Depends on the model and the options, but
- * on no number of threads. Halves: where the runtime computes them as floats, it would round
- * what it puts out.
- */
-static int find_tap_obstacle(const char **why, struct baryon_model *model,
-                             const struct by_session_options *options, struct baryon_error *err)
-{
-    struct survey survey = {0};
-    *why = NULL;
-    if (by_model_each_tensor(model, survey_tensor, &survey, err) ||
-        by_model_each_graph(model, survey_nodes, &survey, err))
-        return -1;
-    if (options && options->optimization == 0)
-        *why = "optimization is off";
-    else if (!is_only_cpu(options))
-        *why = "an execution provider other than the CPU is used";
-    else if (survey.halves || takes_halves(model->graph))
-        *why = "it computes in 16-bit floats";
-    else if (survey.bytes > WEIGHTS_MAX)
-        *why = "it is too large";
-    else if (!survey.convolutions)
-        *why = "it has no convolutions, whose layout would change";
-    return 0;
-}
-
 /* --- optimizing --- */
-
-/* Files that the runtime writes: the weights' is beside the other. */
-struct made_files {
-    struct by_received graph, weights;
-};
-
-/* Weights in a file of their own are not copied into a message first. */
-static int set_paths(void *context, struct by_session *session, OrtSessionOptions *built,
-                     struct baryon_error *err)
-{
-    const struct made_files *files = context;
-    const struct by_ort *ort = session->ort;
-    const char *const entries[][2] = {
-        {"session.disable_prepacking", "1"},
-        {"session.optimized_model_external_initializers_file_name",
-         by_basename(files->weights.path)},
-        {"session.optimized_model_external_initializers_min_size_in_bytes", APART},
-    };
-    ORTCHAR_T *graph = by_ort_path(files->graph.path, err);
-    const int status = graph ? by_ort_status(ort, ort->api->SetOptimizedModelFilePath(built, graph),
-                                             "save the model", err)
-                             : -1;
-    by_free(graph);
-    if (status)
-        return -1;
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        if (by_ort_status(ort, ort->api->AddSessionConfigEntry(built, entries[i][0], entries[i][1]),
-                          "save the model", err))
-            return -1;
-    return 0;
-}
 
 static int give_back(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
 {
@@ -142,22 +21,14 @@ static int give_back(void *context, struct baryon_tensor *tensor, struct baryon_
     return 0;
 }
 
-/* Nothing is run here: one thread is enough. The runtime warns of the file, which nobody keeps. */
-static int optimize(const struct by_tapped *tapped, struct baryon_model *model,
-                    const struct by_session_options *options, struct made_files *files,
+static int optimize(struct by_optimized *optimized, const struct by_tapped *tapped,
+                    struct baryon_model *model, const struct by_session_options *options,
                     struct baryon_error *err)
 {
-    struct by_session_options alone =
-        options ? *options : (struct by_session_options){.optimization = -1};
     struct by_tap_edit edit = {.model = NULL};
-    struct by_session *session = NULL;
-    alone.threads = 1;
-    alone.branches = alone.cuts = 0;
-    alone.log = NULL;
     by_arena_init(&edit.arena, 0);
-    int failed = by_taps_show(&edit, tapped, model, err) ||
-                 by_session_open_extended(&session, model, 0, &alone, set_paths, files, err);
-    by_session_close(session);
+    const int failed = by_taps_show(&edit, tapped, model, err) ||
+                       by_optimized_open(optimized, model, options, err);
     by_taps_take_out(&edit);
     by_arena_release(&edit.arena);
     by_trim_memory(); /* of the weights that it had */
@@ -290,52 +161,17 @@ static int set_blocks(struct by_tapped *tapped, const struct by_session_options 
 
 /* --- all of it --- */
 
-static int find_weights(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+static int make(struct by_optimized *optimized, struct by_tapped *tapped,
+                struct baryon_model *model, const struct by_session_options *options,
+                struct baryon_error *err)
 {
-    const struct by_tap_inside *inside = context;
-    struct by_external_ref ref;
-    if (!by_tensor_is_external(tensor))
-        return 0;
-    if (by_external_parse(tensor, &inside->model->arena, &ref, err))
-        return -1;
-    if (ref.offset > inside->weights.size || ref.length > inside->weights.size - ref.offset)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "its weights are truncated");
-    tensor->external =
-        (struct by_span){inside->weights.bytes + (size_t)ref.offset, (size_t)ref.length};
-    return 0;
-}
-
-static int load_tapped_model(struct by_tap_inside *inside, struct by_tapped *tapped,
-                             const struct baryon_model *model,
-                             const struct by_session_options *options, struct baryon_error *err)
-{
-    const struct by_load_options later = {.no_external = true};
-    if (by_model_load_bytes(&inside->model, inside->file.bytes, inside->file.size, NULL, &later,
-                            err) ||
-        by_model_each_tensor(inside->model, find_weights, inside, err) ||
-        drop_shown(inside->model, model, err) || by_model_link(inside->model, err))
+    if (optimize(optimized, tapped, model, options, err) ||
+        drop_shown(optimized->model, model, err) || by_model_link(optimized->model, err))
         return -1;
     for (size_t i = 0; i < tapped->count; i++)
-        if (point_to(tapped, &tapped->taps[i], inside->model, err))
+        if (point_to(tapped, &tapped->taps[i], optimized->model, err))
             return -1;
-    return set_blocks(tapped, options, err) || drop_ordering(inside->model, err) ? -1 : 0;
-}
-
-static int make(struct by_tap_inside *inside, struct by_tapped *tapped, struct baryon_model *model,
-                const struct by_session_options *options, struct baryon_error *err)
-{
-    static const char name[] = "the optimized model";
-    struct made_files files;
-    if (by_received_open(&files.graph, name, err))
-        return -1;
-    if (by_received_open(&files.weights, name, err)) {
-        (void)by_received_map(&files.graph, NULL, name, NULL);
-        return -1;
-    }
-    int failed = optimize(tapped, model, options, &files, err);
-    failed |= by_received_map(&files.graph, &inside->file, name, failed ? NULL : err);
-    failed |= by_received_map(&files.weights, &inside->weights, name, failed ? NULL : err);
-    return failed ? -1 : load_tapped_model(inside, tapped, model, options, err);
+    return set_blocks(tapped, options, err) || drop_ordering(optimized->model, err) ? -1 : 0;
 }
 
 static void log_tap_reason(const struct by_session_options *options, const char *why)
@@ -344,22 +180,22 @@ static void log_tap_reason(const struct by_session_options *options, const char 
         by_log(options->log, BY_LOG_DEBUG, "taps are inserted into the original model: %s", why);
 }
 
-static void go_back(struct by_tap_inside *inside, struct by_tapped *tapped)
+static void go_back(struct by_optimized *inside, struct by_tapped *tapped)
 {
-    by_tap_inside_close(inside);
+    by_optimized_close(inside);
     for (size_t i = 0; i < tapped->count; i++)
         tapped->taps[i].blocked = NULL;
 }
 
-int by_tap_inside_open(struct by_tap_inside *inside, struct by_tapped *tapped,
+int by_tap_inside_open(struct by_optimized *inside, struct by_tapped *tapped,
                        struct baryon_model *model, const struct by_session_options *options,
                        struct baryon_error *err)
 {
     const char *why;
     char text[512];
     struct baryon_error problem;
-    *inside = (struct by_tap_inside){.file = {.fd = -1}, .weights = {.fd = -1}};
-    if (find_tap_obstacle(&why, model, options, err))
+    *inside = (struct by_optimized){.file = {.fd = -1}, .weights = {.fd = -1}};
+    if (by_optimized_obstacle(&why, model, options, err))
         return -1;
     if (why) {
         log_tap_reason(options, why);
@@ -377,13 +213,4 @@ int by_tap_inside_open(struct by_tap_inside *inside, struct by_tapped *tapped,
     baryon_error_format(&problem, text, sizeof text);
     log_tap_reason(options, text);
     return 0;
-}
-
-void by_tap_inside_close(struct by_tap_inside *inside)
-{
-    by_model_free(inside->model);
-    inside->model = NULL;
-    by_mapped_close(&inside->file);
-    by_mapped_close(&inside->weights);
-    inside->file = inside->weights = (struct by_mapped){.fd = -1};
 }

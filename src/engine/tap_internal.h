@@ -4,6 +4,7 @@
 #ifndef BY_TAP_INTERNAL_H
 #define BY_TAP_INTERNAL_H
 
+#include "engine/optimized.h"
 #include "engine/session_internal.h"
 #include "engine/tap.h"
 
@@ -112,16 +113,10 @@ void by_taps_take_out(struct by_tap_edit *edit);
 
 /* --- tap_inside.c --- */
 
-/* The model as the runtime optimizes it, for as long as it is being opened. */
-struct by_tap_inside {
-    struct by_mapped file, weights;
-    struct baryon_model *model; /* NULL: taps have to go into the model itself */
-};
-
-/* Points the taps to their values in it, and drops what stood in their way. */
-int by_tap_inside_open(struct by_tap_inside *inside, struct by_tapped *tapped,
+/* Points the taps to their values in the model as the runtime optimizes it, and drops what stood in
+ * their way. No model: taps have to go into the given one. */
+int by_tap_inside_open(struct by_optimized *inside, struct by_tapped *tapped,
                        struct baryon_model *model, const struct by_session_options *options,
                        struct baryon_error *err);
-void by_tap_inside_close(struct by_tap_inside *inside);
 
 #endif

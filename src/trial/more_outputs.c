@@ -1,6 +1,8 @@
 /* Lists values among the outputs of a graph for a while. */
 #include "trial/more_outputs.h"
 
+#include "engine/pair.h"
+
 int by_more_outputs_show(struct baryon_model *model, struct baryon_value *const *values,
                          size_t count, struct by_more_outputs *shown, struct baryon_error *err)
 {
@@ -36,7 +38,7 @@ int by_more_outputs_session(struct by_session **session, struct baryon_model *mo
     struct by_more_outputs shown;
     int status = by_more_outputs_show(model, values, count, &shown, err);
     if (status == 0)
-        status = by_session_open_model(session, model, 0, options, err);
+        status = by_session_open_pairs(session, model, options, err);
     by_more_outputs_hide(&shown);
     return status;
 }
