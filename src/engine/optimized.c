@@ -160,7 +160,7 @@ static int find_weights(void *context, struct baryon_tensor *tensor, struct bary
     return 0;
 }
 
-static int load(struct by_optimized *optimized, struct baryon_error *err)
+static int load_optimized(struct by_optimized *optimized, struct baryon_error *err)
 {
     const struct by_load_options later = {.no_external = true};
     return by_model_load_bytes(&optimized->model, optimized->file.bytes, optimized->file.size, NULL,
@@ -185,7 +185,7 @@ int by_optimized_open(struct by_optimized *optimized, struct baryon_model *model
     int failed = optimize(model, options, &files, err);
     failed |= by_received_map(&files.graph, &optimized->file, name, failed ? NULL : err);
     failed |= by_received_map(&files.weights, &optimized->weights, name, failed ? NULL : err);
-    if (!failed && load(optimized, err) == 0)
+    if (!failed && load_optimized(optimized, err) == 0)
         return 0;
     by_optimized_close(optimized);
     return -1;

@@ -6,6 +6,7 @@
  * let through. So the runtime optimizes the model with such products in place of pairs, and what it
  * has made of it is opened again, with pairs in place of products.
  */
+#include "base/str.h"
 #include "engine/optimized.h"
 #include "engine/pair.h"
 #include "ir/graph.h"
@@ -125,14 +126,15 @@ static struct baryon_value *find_table(const struct placing *placing, struct bar
     return tensor ? by_graph_add_initializer(into->graph, tensor, err) : NULL;
 }
 
-static size_t place_of(const struct placing *placing, const struct baryon_node *node)
+/* By its name; placing->count: it is no placeholder. */
+static size_t place_in_name(const struct placing *placing, const struct baryon_node *node)
 {
-    size_t place;
-    char end;
-    if (!by_node_is(node, "Mul") || !node->name || strncmp(node->name, STEM, strlen(STEM)) != 0 ||
-        sscanf(node->name + strlen(STEM), "%zu%c", &place, &end) != 1 || place >= placing->count)
-        return placing->count;
-    return by_node_in(node, 0) == by_node_in(node, 1) ? place : placing->count;
+    int64_t place;
+    const bool named = by_node_is(node, "Mul") && node->name &&
+                       !strncmp(node->name, STEM, strlen(STEM)) &&
+                       by_node_in(node, 0) == by_node_in(node, 1) &&
+                       by_parse_i64(node->name + strlen(STEM), &place);
+    return named && place >= 0 && (size_t)place < placing->count ? (size_t)place : placing->count;
 }
 
 /* Each has to be there once. */
@@ -147,7 +149,7 @@ static int put_pairs(const struct placing *placing, struct baryon_model *into,
         return -1;
     for (size_t i = 0; i < into->graph->node.count; i++) {
         struct baryon_node *node = into->graph->node.at[i];
-        const size_t place = place_of(placing, node);
+        const size_t place = place_in_name(placing, node);
         if (place == placing->count)
             continue;
         if (put_pair(node, table, placing->at[place].index, err) < 0)
