@@ -549,11 +549,13 @@ static void test_behind(void **state)
 struct shown {
     struct numbers numbers;
     struct layer layer;
+    size_t looks;
 };
 
 static int show(void *context, struct by_round_behind *at, struct baryon_error *error)
 {
-    const struct shown *shown = context;
+    struct shown *shown = context;
+    shown->looks++;
     return by_round_behind_look(at, scratch, &shown->layer.target, &shown->numbers.in,
                                 &shown->numbers.out, 0, error);
 }
@@ -570,11 +572,13 @@ static double error_behind(struct shown *shown, bool looking)
     struct by_round_choice choice;
     const struct by_round_options options = {.look = looking ? show : NULL, .context = shown};
     double sum = 0;
+    shown->looks = 0;
     assert_ok(by_round_moments_init(&moments, &shown->layer.target, &err));
     assert_ok(by_round_moments_look(&moments, scratch, &shown->layer.target, &shown->numbers.in,
                                     &shown->numbers.out, 0, &err));
     assert_ok(by_round_moments_finish(&moments, true, NULL, &err));
     assert_ok(by_round_solve(&shown->layer.target, &moments, &options, NULL, &choice, NULL, &err));
+    assert_int_equal(shown->looks, looking ? 2 : 0); /* at the start, and at what came of it */
     for (size_t g = 0; g < 2; g++)
         for (size_t o = 0; o < 3; o++)
             for (size_t row = 0; row < 8; row++) {
