@@ -19,6 +19,7 @@ struct placeholder {
     struct baryon_value *table;
     int64_t index;
     const char *name; /* that the node had */
+    bool found;       /* in the optimized graph */
 };
 
 struct placing {
@@ -138,8 +139,7 @@ static size_t place_in_name(const struct placing *placing, const struct baryon_n
 }
 
 /* Each has to be there once. */
-static int put_pairs(const struct placing *placing, struct baryon_model *into,
-                     struct baryon_error *err)
+static int put_pairs(struct placing *placing, struct baryon_model *into, struct baryon_error *err)
 {
     size_t found = 0;
     struct baryon_value *table = find_table(placing, into, err);
@@ -154,7 +154,8 @@ static int put_pairs(const struct placing *placing, struct baryon_model *into,
             continue;
         if (put_pair(node, table, placing->at[place].index, err) < 0)
             return -1;
-        found++;
+        found += !placing->at[place].found;
+        placing->at[place].found = true;
     }
     return found == placing->count ? by_model_settle(into, err)
                                    : by_fail(err, BARYON_ERR_UNSUPPORTED,
