@@ -4,6 +4,7 @@
  */
 #include "search/decision_internal.h"
 
+#include "engine/pair.h"
 #include "ir/infer.h"
 #include "ir/shape.h"
 #include "quant/lower.h"
@@ -59,6 +60,39 @@ static void mark_users(const struct baryon_graph *graph, const struct baryon_val
         if (user)
             marks[user->index] = true;
     }
+}
+
+static bool is_switch(const struct baryon_node *node)
+{
+    return !strcmp(by_domain(node->domain), BY_PAIR_DOMAIN) || by_node_is(node, "Where");
+}
+
+/* What gives the value, through what switches it. */
+static void mark_producers(const struct baryon_graph *graph, const struct baryon_value *value,
+                           bool *marks)
+{
+    const struct baryon_node *node = value ? value->producer : NULL;
+    if (!node || node->graph != graph)
+        return;
+    marks[node->index] = true;
+    for (size_t slot = 0; is_switch(node) && slot < node->input.count; slot++)
+        mark_producers(graph, by_node_in(node, slot), marks);
+}
+
+/* What gives an output, or what else is judged, is in each session: where no source changes it, it
+ * is computed from values before it that are kept. */
+static int mark_outputs(const struct by_decisions *d, struct baryon_graph *graph,
+                        struct sides *sides, struct baryon_error *err)
+{
+    struct baryon_value **values =
+        by_alloc(graph->output.count + BY_JUDGE_MORE, sizeof(void *), err);
+    if (!values)
+        return -1;
+    const size_t count = by_judge_values(d->judge, graph, values);
+    for (size_t i = 0; i < count; i++)
+        mark_producers(graph, values[i], sides->changes);
+    by_free((void *)values);
+    return 0;
 }
 
 /* From the nodes that are marked, to all after them; the graph is sorted. */
@@ -120,13 +154,14 @@ static int add_value(struct by_begins *begins, struct baryon_value *value, struc
     return 0;
 }
 
-static int find_values(struct by_begins *begins, const struct baryon_graph *graph,
-                       const size_t *starts, size_t parts, struct baryon_error *err)
+static int find_values(struct by_begins *begins, struct baryon_graph *graph, const size_t *starts,
+                       size_t parts, struct baryon_error *err)
 {
     struct sides sides = {0};
     int status = open_sides(&sides, graph, err);
     for (size_t part = 0; status == 0 && part < parts; part++) {
         mark_readers(begins->d, graph, starts[part], starts[part + 1], &sides);
+        status = mark_outputs(begins->d, graph, &sides, err);
         spread(graph, &sides);
         for (size_t i = 0; i < graph->node.count; i++) {
             struct baryon_node *node = graph->node.at[i];
@@ -402,6 +437,9 @@ int by_begins_replace(const struct by_begins *begins, struct baryon_model *model
         status = open_sides(&sides, model->graph, err);
     if (status == 0) {
         mark_switched(begins->d, model->graph, &sides);
+        status = mark_outputs(begins->d, model->graph, &sides, err);
+    }
+    if (status == 0) {
         spread(model->graph, &sides);
         status = replace_inputs(begins, model, &sides, arena, begun, err);
     }
