@@ -8,6 +8,9 @@
 /* Layers are looked at beside a model that meets the goals if the rung that they can come down to
  * costs less than this share of it. */
 #define CHEAPER 0.75
+/* And where those of another rung were looked at, which takes as long again: about half of the
+ * layers remain wide as a rule. */
+#define CHEAPER_AGAIN 0.625
 
 static bool begins_with(const char *name, const char *other)
 {
@@ -117,6 +120,12 @@ static bool may_gain(const struct by_auto_work *work, const struct by_rung *rung
     return !by_auto_is_over(work) && (!is_met(work) || best_of(work)->figures.cost > rung->cost);
 }
 
+static double cheaper(const struct by_auto_work *work)
+{
+    const bool again = work->measured > 0 && work->options->settings->effort != BY_EFFORT_THOROUGH;
+    return again ? CHEAPER_AGAIN : CHEAPER;
+}
+
 /* Going down from wide types ends anywhere above the cheapest rung, also below what is known. */
 static bool may_narrow(const struct by_auto_work *work)
 {
@@ -124,7 +133,7 @@ static bool may_narrow(const struct by_auto_work *work)
     return by_worth_wide_activations(work->weights_sqnr, goal ? goal->bound : (double)NAN) &&
            work->options->settings->effort != BY_EFFORT_QUICK && work->ladder.narrower_count &&
            !by_auto_is_over(work) && is_met(work) &&
-           work->ladder.rungs[0].cost < CHEAPER * best_of(work)->figures.cost;
+           work->ladder.rungs[0].cost < cheaper(work) * best_of(work)->figures.cost;
 }
 
 /* A wide rung that misses them itself, or the margin, has no room to give. */
