@@ -191,6 +191,21 @@ int by_optimized_open(struct by_optimized *optimized, struct baryon_model *model
     return -1;
 }
 
+int by_optimized_give_up(const struct by_session_options *options, const char *what,
+                         const struct baryon_error *problem, struct baryon_error *err)
+{
+    char text[512];
+    if (problem->code == BARYON_ERR_NOMEM || problem->code == BARYON_ERR_IO) {
+        if (err)
+            *err = *problem;
+        return -1;
+    }
+    baryon_error_format(problem, text, sizeof text);
+    if (options)
+        by_log(options->log, BY_LOG_DEBUG, "%s: %s", what, text);
+    return 0;
+}
+
 void by_optimized_close(struct by_optimized *optimized)
 {
     by_model_free(optimized->model);

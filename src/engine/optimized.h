@@ -20,6 +20,10 @@ int by_optimized_obstacle(const char **why, struct baryon_model *model,
                           const struct by_session_options *options, struct baryon_error *err);
 int by_optimized_open(struct by_optimized *optimized, struct baryon_model *model,
                       const struct by_session_options *options, struct baryon_error *err);
+/* What went wrong with it: without memory or disk that is the caller's error, and -1; else the log
+ * has `what`, and why, and 0 lets the original model be opened. */
+int by_optimized_give_up(const struct by_session_options *options, const char *what,
+                         const struct baryon_error *problem, struct baryon_error *err);
 void by_optimized_close(struct by_optimized *optimized);
 
 #endif

@@ -61,6 +61,8 @@ int by_session_open_pairs(struct by_session **session, struct baryon_model *mode
 /* --- pair_op.c --- */
 
 bool by_pairs_wanted(const struct baryon_model *model);
+/* The node is a joined pair; NULL is none. */
+bool by_node_is_pair(const struct baryon_node *node);
 /* Adds the operator to the options of a session that is being opened. */
 int by_pair_ops_add(struct by_session *session, OrtSessionOptions *built, struct baryon_error *err);
 

@@ -33,18 +33,13 @@ struct placing {
 
 /* --- In place of pairs --- */
 
-static bool is_pair(const struct baryon_node *node)
-{
-    return node && node->domain && !strcmp(node->domain, BY_PAIR_DOMAIN);
-}
-
 /* Of two products of one value the runtime would make one. */
 static bool is_first_reader(const struct baryon_node *node)
 {
     const struct baryon_value *value = by_node_in(node, 0);
     for (size_t i = 0; i < value->use_count; i++) {
         const struct baryon_node *other = value->uses[i].node;
-        if (is_pair(other) && other->index < node->index)
+        if (by_node_is_pair(other) && other->index < node->index)
             return false;
     }
     return !value->initializer;
@@ -55,7 +50,7 @@ static size_t find_pairs(struct placing *placing)
     const struct baryon_graph *graph = placing->model->graph;
     for (size_t i = 0; i < graph->node.count; i++) {
         struct baryon_node *node = graph->node.at[i];
-        if (is_pair(node) && is_first_reader(node))
+        if (by_node_is_pair(node) && is_first_reader(node))
             placing->at[placing->count++] =
                 (struct placeholder){.node = node,
                                      .table = by_node_in(node, 1),
@@ -194,11 +189,6 @@ static int open_inside(struct by_session **session, struct placing *placing,
     return status;
 }
 
-static void log_obstacle(const struct by_session_options *options, const char *why)
-{
-    by_log(options->log, BY_LOG_DEBUG, "pairs stay in the original model: %s", why);
-}
-
 static int try_inside(struct by_session **session, struct baryon_model *model,
                       const struct by_session_options *options, struct baryon_error *err)
 {
@@ -212,28 +202,22 @@ static int try_inside(struct by_session **session, struct baryon_model *model,
     if (find_pairs(&placing) > 0)
         status = open_inside(session, &placing, options, &problem);
     by_free(placing.at);
-    if (status == 0)
-        return 0;
-    if (problem.code == BARYON_ERR_NOMEM || problem.code == BARYON_ERR_IO) {
-        if (err)
-            *err = problem;
-        return -1;
-    }
-    log_obstacle(options, problem.message);
-    return 0;
+    return status == 0
+               ? 0
+               : by_optimized_give_up(options, "pairs stay in the original model", &problem, err);
 }
 
 int by_session_open_pairs(struct by_session **session, struct baryon_model *model,
                           const struct by_session_options *options, struct baryon_error *err)
 {
-    const char *why = NULL;
+    const char *why;
     *session = NULL;
-    if (by_pairs_wanted(model) && by_model_settle(model, err) < 0)
+    if (!by_pairs_wanted(model))
+        return by_session_open_model(session, model, 0, options, err);
+    if (by_model_settle(model, err) < 0)
         return -1;
-    if (by_pairs_wanted(model) && is_worth(model->graph)) {
-        if (by_optimized_obstacle(&why, model, options, err) < 0 ||
-            (!why && try_inside(session, model, options, err) < 0))
-            return -1;
-    }
+    if (is_worth(model->graph) && (by_optimized_obstacle(&why, model, options, err) < 0 ||
+                                   (!why && try_inside(session, model, options, err) < 0)))
+        return -1;
     return *session ? 0 : by_session_open_model(session, model, 0, options, err);
 }

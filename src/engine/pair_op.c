@@ -16,6 +16,11 @@ bool by_pairs_wanted(const struct baryon_model *model)
     return by_model_opset(model, BY_PAIR_DOMAIN) != 0;
 }
 
+bool by_node_is_pair(const struct baryon_node *node)
+{
+    return node && !strcmp(by_domain(node->domain), BY_PAIR_DOMAIN);
+}
+
 /* --- Computing --- */
 
 static OrtStatus *compute_pair(void *state, OrtKernelContext *context)

@@ -174,11 +174,7 @@ static int make(struct by_optimized *optimized, struct by_tapped *tapped,
     return set_blocks(tapped, options, err) || drop_ordering(optimized->model, err) ? -1 : 0;
 }
 
-static void log_tap_reason(const struct by_session_options *options, const char *why)
-{
-    if (options)
-        by_log(options->log, BY_LOG_DEBUG, "taps are inserted into the original model: %s", why);
-}
+static const char original[] = "taps are inserted into the original model";
 
 static void go_back(struct by_optimized *inside, struct by_tapped *tapped)
 {
@@ -192,25 +188,18 @@ int by_tap_inside_open(struct by_optimized *inside, struct by_tapped *tapped,
                        struct baryon_error *err)
 {
     const char *why;
-    char text[512];
     struct baryon_error problem;
     *inside = (struct by_optimized){.file = {.fd = -1}, .weights = {.fd = -1}};
     if (by_optimized_obstacle(&why, model, options, err))
         return -1;
     if (why) {
-        log_tap_reason(options, why);
+        if (options)
+            by_log(options->log, BY_LOG_DEBUG, "%s: %s", original, why);
         return 0;
     }
     by_err_clear(&problem);
     if (make(inside, tapped, model, options, &problem) == 0)
         return 0;
     go_back(inside, tapped);
-    if (problem.code == BARYON_ERR_NOMEM || problem.code == BARYON_ERR_IO) {
-        if (err)
-            *err = problem;
-        return -1;
-    }
-    baryon_error_format(&problem, text, sizeof text);
-    log_tap_reason(options, text);
-    return 0;
+    return by_optimized_give_up(options, original, &problem, err);
 }

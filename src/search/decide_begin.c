@@ -64,7 +64,7 @@ static void mark_users(const struct baryon_graph *graph, const struct baryon_val
 
 static bool is_switch(const struct baryon_node *node)
 {
-    return !strcmp(by_domain(node->domain), BY_PAIR_DOMAIN) || by_node_is(node, "Where");
+    return by_node_is_pair(node) || by_node_is(node, "Where");
 }
 
 /* What gives the value, through what switches it. */

@@ -122,11 +122,6 @@ static void take_pair(const struct opening *opening, size_t index, size_t source
                                                    by_quant_params(plan, d->sources[source].row))};
 }
 
-static bool is_pair(const struct baryon_node *node)
-{
-    return node && !strcmp(node->op_type, BY_PAIR_OP);
-}
-
 /* The row's pair, and the one before it, which nothing else may read: both are the source's.
  * Whether they are all there is between the exact value and the node. */
 static bool take_pairs(const struct opening *opening, size_t index, size_t source,
@@ -135,12 +130,12 @@ static bool take_pairs(const struct opening *opening, size_t index, size_t sourc
     const struct by_quant_plan *plan = opening->draft.plan;
     const struct baryon_value *exact = plan->rows.at[index].value, *value = NULL;
     bool all = true;
-    if (plan->rows.at[index].converts == BY_NO_ROW && !is_pair(node))
+    if (plan->rows.at[index].converts == BY_NO_ROW && !by_node_is_pair(node))
         return false;
     for (; node && value != exact && index != BY_NO_ROW; node = value ? value->producer : NULL) {
         value = by_node_in(node, 0);
-        all = all && is_pair(node);
-        if (!is_pair(node))
+        all = all && by_node_is_pair(node);
+        if (!by_node_is_pair(node))
             continue;
         take_pair(opening, index, source, node);
         index = plan->rows.at[index].converts;
