@@ -205,6 +205,16 @@ struct by_quantization by_quality_before(const struct by_quality_job *job)
                                     .pool = job->q->pool};
 }
 
+/* Models that look for a cause take as much memory. */
+static void close_reference(struct by_quality_job *job)
+{
+    if (job->run->options->details.get) /* which asks it again */
+        return;
+    by_session_close(job->reference);
+    job->reference = NULL;
+    by_trim_after(by_frame_payload(&job->run->reference));
+}
+
 static int explain(struct by_quality_job *job, enum by_blame *blame, struct baryon_error *err)
 {
     struct by_quantization before = by_quality_before(job);
@@ -214,6 +224,7 @@ static int explain(struct by_quality_job *job, enum by_blame *blame, struct bary
     const unsigned states = 1u << BY_STATE_WEIGHTS | 1u << BY_STATE_ACTIVATIONS |
                             (job->q->exact.count ? 1u << BY_STATE_FLOAT : 0);
     int status = by_quality_judge(job, EXPLAINING, &judge, err);
+    close_reference(job);
     if (status == 0)
         status = by_sensitivity_measure(&sensitivity, &before, judge, states, false, err);
     sensitivity.sqnr[BY_STATE_BOTH] = job->out->worst;
