@@ -80,6 +80,7 @@ struct by_recipe_settings {
     bool all_value_info;
 
     /* --- Solvers and hardware --- */
+    bool trials;
     int rotate;
     double smooth; /* alpha, or enum by_smooth_mode */
     int split;

@@ -405,6 +405,12 @@ static const struct by_choice hardware_names[] = {
 };
 
 static const struct by_option hardware_rows[] = {
+    {.name = "trials",
+     .type = BY_OPT_FLAG,
+     .fallback = "true",
+     AT(trials),
+     .help = "Try variants of the model on samples, and keep what is better; false gives each "
+             "option that decides so a fixed value, and takes about half the time"},
     {.name = "rotate",
      .type = BY_OPT_CHOICE,
      .arg = "MODE",

@@ -190,6 +190,51 @@ static void settle_splitting(const struct by_config *config, struct by_recipe_se
         settings->split = BY_SPLIT_OFF;
 }
 
+/* What nobody asked for. */
+static bool is_free(const struct by_config *config, const char *name)
+{
+    return by_config_source(config, name) <= BY_SOURCE_PRESET;
+}
+
+/* Mostly the best that there is without samples that judge. Solving gains little by equalization.
+ */
+static void settle_trials(const struct by_config *config, struct by_recipe_settings *settings)
+{
+    const struct {
+        const char *name;
+        int *at, from, to;
+    } choices[] = {
+        {"rotate", &settings->rotate, BY_ROTATE_AUTO, BY_ROTATE_OFF},
+        {"split-outliers", &settings->split, BY_SPLIT_AUTO, BY_SPLIT_OFF},
+        {"cle", &settings->cle, BY_CLE_AUTO,
+         settings->rounding == BY_ROUNDING_NEAREST ? BY_CLE_EXACT : BY_CLE_OFF},
+        {"bias-correction", &settings->bias_correction, BY_BIASES_AUTO,
+         settings->bias == 0 || settings->bias == BY_BIAS_INT32 ? BY_BIASES_CORRECTED
+                                                                : BY_BIASES_KEPT},
+        {"auto-exclude", &settings->auto_exclude, BY_EXCLUDE_AUTO, BY_EXCLUDE_ALWAYS},
+        {"logarithm-inputs", &settings->logarithm_inputs, BY_LOGARITHMS_AUTO, BY_LOGARITHMS_FLOAT},
+        {"joins", &settings->joins, BY_JOINS_AUTO, BY_JOINS_QUANTIZED},
+    };
+    const struct {
+        const char *name;
+        bool *at;
+    } flags[] = {
+        {"activation-headroom-auto", &settings->activation_headroom_auto},
+        {"activation-method-auto", &settings->activation_method_auto},
+        {"weight-method-auto", &settings->weight_method_auto},
+        {"weight-rows-auto", &settings->weight_rows_auto},
+        {"wide-auto", &settings->wide_auto},
+    };
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (is_free(config, choices[i].name) && *choices[i].at == choices[i].from)
+            *choices[i].at = choices[i].to;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (is_free(config, flags[i].name))
+            *flags[i].at = false;
+    if (is_free(config, "smooth") && settings->smooth == BY_SMOOTH_AUTO)
+        settings->smooth = BY_SMOOTH_OFF;
+}
+
 static int settle_recipe_defaults(struct by_config *config, struct by_recipe_settings *settings,
                                   struct baryon_error *err)
 {
@@ -229,6 +274,8 @@ static int settle_recipe_defaults(struct by_config *config, struct by_recipe_set
         settings->weight_rows_auto = false;
     if (!may_exclude(settings) && is_default(config, "auto-exclude"))
         settings->auto_exclude = BY_EXCLUDE_OFF;
+    if (!settings->trials)
+        settle_trials(config, settings);
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
     return settle_scaled(config, settings, err);
