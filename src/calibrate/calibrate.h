@@ -42,6 +42,7 @@ struct by_calibrate_options {
     uint64_t max_memory;    /* for statistics while they are gathered; 0: the default */
     uint64_t shard, shards; /* this part of the samples, from 0; shards 0: all */
     bool spare_shards;      /* there may be more than samples: the last ones have none */
+    unsigned lanes; /* samples at once, as a calibration of a model like it found; 0: not known */
     struct by_session_options session;
     struct by_input_options input;
     const struct by_input_callback *samples; /* instead of a path; with NULL: none */
@@ -80,6 +81,7 @@ struct by_calibrate_report {
     size_t passes;
     double seconds, model_seconds;
     uint64_t memory; /* most that statistics took, bytes */
+    unsigned lanes;  /* samples at once; 0: one, since there is one thread, or since it takes all */
 };
 
 /* A calibration that is about to begin: everything is open and known, no sample was run. */

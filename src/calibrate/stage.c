@@ -219,9 +219,12 @@ static uint64_t lane_bytes(const struct stage *stage)
 static void add_lanes(struct stage *stage)
 {
     struct by_calibration *calibration = stage->calibration;
+    const unsigned known = calibration->options->lanes;
     if (!calibration->lanes) {
-        const uint64_t more = ALLOWANCE / (lane_bytes(stage) + 1), threads = calibration->threads;
+        const uint64_t more = known ? known - 1 : ALLOWANCE / (lane_bytes(stage) + 1),
+                       threads = calibration->threads;
         calibration->lanes = more + 1 < threads ? (unsigned)more + 1 : (unsigned)threads;
+        calibration->report.lanes = calibration->lanes;
         by_log(calibration->options->log, BY_LOG_DEBUG, "%u samples in parallel",
                calibration->lanes);
     }
@@ -268,7 +271,7 @@ static int run_open(struct stage *stage, struct baryon_error *err)
     stage->next = next_sample(stage, calibration->range.begin);
     stage->alone = calibration->side_by_side && calibration->threads > 1;
     stage->memory = by_resident_bytes();
-    if (stage->alone && calibration->activations != UINT64_MAX)
+    if (stage->alone && (calibration->activations != UINT64_MAX || calibration->options->lanes))
         add_lanes(stage); /* nothing is left to learn from the first sample */
     calibration->keep.next = stage->start + calibration->keep.interval;
     const int status = run_samples(stage, err);

@@ -305,6 +305,7 @@ static int calibrate(struct by_quantization *q, struct baryon_error *err)
         return 0;
     options.model = options.data = "";
     options.begun = &q->begun;
+    options.lanes = q->lanes;
     options.store = q->options->store;
     if (by_choose_holds_out(q)) {
         options.part = &q->part;

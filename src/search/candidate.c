@@ -74,6 +74,7 @@ static int take_options(struct by_auto_candidate *candidate, const struct by_aut
         take_kept(options, base->samples);
     options->folder = base->folder;
     options->keeps_float = keeps;
+    options->tries_all = true;
     options->choose_ranges = by_output_ranges;
     if (options->recipe->rounding != BY_ROUNDING_NEAREST)
         options->checkpoint = base->solved;

@@ -383,6 +383,7 @@ int by_mixed_open(struct by_mixed *mixed, struct by_quantization *q, struct bary
     *q = (struct by_quantization){0};
     if (!asked->mixed.narrow)
         return by_quantization_open(q, model, &mixed->options, err);
+    mixed->options.tries_all = true;
     if (refuse_same_types(asked, err) < 0 || add_operators(mixed, model, asked, err) < 0)
         return -1;
     take_rules(mixed, &mixed->recipe);

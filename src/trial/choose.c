@@ -37,9 +37,16 @@ static size_t list_questions(const struct by_choice_row *const *rows, size_t cou
     return all;
 }
 
+static unsigned bit_of(const struct by_choice_row *row)
+{
+    size_t count;
+    return 1u << (row - by_choices(&count));
+}
+
+/* lost: gets the bits of those that are clearly worse. */
 static int make_choice(struct by_quantization *q, struct by_trial *trial,
                        const struct by_choice_row *const *rows, size_t count,
-                       struct by_candidate *now, struct baryon_error *err)
+                       struct by_candidate *now, unsigned *lost, struct baryon_error *err)
 {
     struct by_candidate candidates[1 + ALIKE];
     struct by_trial_question questions[ALIKE * (ALIKE + 1) / 2];
@@ -56,6 +63,7 @@ static int make_choice(struct by_quantization *q, struct by_trial *trial,
     if (rows[0]->kind == BY_EDIT_PAIRS)
         keep_gain(&q->report.excluded, &scores[0], &scores[1]);
     for (size_t i = 1; i <= count; i++) {
+        *lost |= scores[i].lost ? bit_of(rows[i - 1]) : 0;
         if ((rows[i - 1]->costs && by_trial_is_good(&scores[place])) ||
             !by_trial_prefers(q, rows[i - 1]->rule, &scores[i], &scores[place]))
             continue;
@@ -112,29 +120,30 @@ static size_t count_open(const struct by_quantization *q, unsigned rounds)
     return open;
 }
 
-/* Open ones of the first one's kind; what was chosen already is not. */
+/* Open ones of the first one's kind; what was chosen already, or lost, is not. */
 static size_t list_alike(const struct by_quantization *q, const struct by_choice_row *rows,
-                         size_t count, const struct by_candidate *now,
+                         size_t count, const struct by_candidate *now, unsigned lost,
                          const struct by_choice_row **alike)
 {
     size_t found = 0;
     for (size_t i = 0; i < count && found < ALIKE; i++)
         if (rows[i].kind == rows->kind && rows[i].calibrated == rows->calibrated &&
-            now->edits[rows[i].kind] != rows[i].value && rows[i].applies(q->plan))
+            now->edits[rows[i].kind] != rows[i].value && !(lost & bit_of(&rows[i])) &&
+            rows[i].applies(q->plan))
             alike[found++] = &rows[i];
     return found;
 }
 
 static int choose_all(struct by_quantization *q, struct by_trial *trial, unsigned rounds,
-                      struct by_candidate *now, struct baryon_error *err)
+                      struct by_candidate *now, unsigned *lost, struct baryon_error *err)
 {
     size_t count;
     const struct by_choice_row *rows = by_choices(&count), *alike[ALIKE];
     for (size_t i = 0; i < count; i++) {
         if (!belongs(&rows[i], rounds) || (i && rows[i].kind == rows[i - 1].kind))
             continue;
-        const size_t found = list_alike(q, &rows[i], count - i, now, alike);
-        if (found && make_choice(q, trial, alike, found, now, err) < 0)
+        const size_t found = list_alike(q, &rows[i], count - i, now, *lost, alike);
+        if (found && make_choice(q, trial, alike, found, now, lost, err) < 0)
             return -1;
     }
     return 0;
@@ -143,14 +152,18 @@ static int choose_all(struct by_quantization *q, struct by_trial *trial, unsigne
 int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err)
 {
     struct by_trial *trial;
-    struct by_candidate now = {0};
+    struct by_candidate now = by_trial_unedited(q);
     const size_t open = count_open(q, BEFORE_CALIBRATION);
+    unsigned lost = 0;
+    bool enough;
     *changed = false;
     if (!open || !can_judge(q))
         return 0;
     if (by_trial_open(&trial, q, 1 + open, err) < 0)
         return -1;
-    const int status = choose_all(q, trial, BEFORE_CALIBRATION, &now, err);
+    int status = by_trial_has_enough(trial, &now, &enough, err);
+    if (status == 0 && !enough)
+        status = choose_all(q, trial, BEFORE_CALIBRATION, &now, &lost, err);
     *changed = by_candidate_edits_config(&now);
     if (status == 0 && !*changed) {
         q->trial = trial;
@@ -163,16 +176,16 @@ int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err
 /* --- After calibration --- */
 
 /* Noise of activations hides what weights gain, and the other way round: where some activations
- * have 16 bits now, both are asked again. */
+ * have 16 bits now, both are asked again. What lost in spite of the noise would lose more. */
 static int choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_candidate *now,
-                       struct baryon_error *err)
+                       unsigned lost, struct baryon_error *err)
 {
     if (by_choose_wide(q, trial, now, err) < 0)
         return -1;
     const struct by_candidate before = *now;
     if (!now->edits[BY_EDIT_WIDE])
         return 0;
-    if (choose_all(q, trial, SHARES_ALL, now, err) < 0)
+    if (choose_all(q, trial, SHARES_ALL, now, &lost, err) < 0)
         return -1;
     return by_candidate_same(&before, now) ? 0 : by_choose_wide(q, trial, now, err);
 }
@@ -211,6 +224,22 @@ static int look_for_methods(struct by_quantization *q, struct by_trial *trial,
 }
 
 /* more: whether methods are worth a trial of their own is to be found out; or NULL. */
+static int choose_in_turn(struct by_quantization *q, struct by_trial *trial, unsigned rounds,
+                          bool wide, struct by_candidate *now, bool *more, struct baryon_error *err)
+{
+    unsigned lost = 0;
+    bool enough;
+    if (by_trial_has_enough(trial, now, &enough, err) < 0)
+        return -1;
+    if (enough)
+        return 0;
+    if (choose_all(q, trial, rounds, now, &lost, err) < 0 ||
+        (wide && choose_wide(q, trial, now, lost, err) < 0) ||
+        (more && look_for_methods(q, trial, now, more, err) < 0))
+        return -1;
+    return rounds == HOLDS_OUT ? choose_biases(q, trial, now, err) : 0;
+}
+
 static int choose_in_trial(struct by_quantization *q, unsigned rounds, bool wide,
                            struct by_candidate *now, bool *more, struct baryon_error *err)
 {
@@ -218,13 +247,7 @@ static int choose_in_trial(struct by_quantization *q, unsigned rounds, bool wide
     const size_t candidates = 2 + count_open(q, SHARES_ALL | HOLDS_OUT) + BY_WIDE_LEVELS * wide;
     if (by_trial_open_calibrated(&trial, q, candidates, (rounds & HOLDS_OUT) != 0, err) < 0)
         return -1;
-    int status = choose_all(q, trial, rounds, now, err);
-    if (status == 0 && wide)
-        status = choose_wide(q, trial, now, err);
-    if (status == 0 && more)
-        status = look_for_methods(q, trial, now, more, err);
-    if (status == 0 && rounds == HOLDS_OUT)
-        status = choose_biases(q, trial, now, err);
+    const int status = choose_in_turn(q, trial, rounds, wide, now, more, err);
     by_trial_close(trial);
     return status;
 }

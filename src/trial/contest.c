@@ -1,4 +1,5 @@
 /* Compares candidates on the samples that judge them. */
+#include "trial/biases.h"
 #include "trial/trial_internal.h"
 
 #define MOST 16 /* candidates, in a contest */
@@ -344,6 +345,21 @@ bool by_trial_is_good(const struct by_trial_score *score)
     return !score->lost && by_judge_sqnr(score->each, score->count) >= GOOD;
 }
 
+#define ENOUGH 40.0 /* dB: errors of a hundredth, which no task notices */
+
+int by_trial_has_enough(struct by_trial *trial, const struct by_candidate *candidate, bool *enough,
+                        struct baryon_error *err)
+{
+    struct by_trial_score score;
+    *enough = false;
+    if (trial->q->options->tries_all)
+        return 0;
+    if (by_trial_contest(trial, candidate, 1, &score, err) < 0)
+        return -1;
+    *enough = !score.lost && score.count && by_judge_worst(score.each, score.count) >= ENOUGH;
+    return 0;
+}
+
 bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
                       const struct by_trial_score *one, const struct by_trial_score *other)
 {
@@ -368,6 +384,14 @@ struct by_gain by_trial_gain(const struct by_trial_score *one, const struct by_t
 {
     *samples = judged_by_both(one, other);
     return by_judge_gain(one->each, other->each, *samples);
+}
+
+/* Solving finds biases: what comes nearest to that are corrected ones. */
+struct by_candidate by_trial_unedited(const struct by_quantization *q)
+{
+    const struct by_recipe *recipe = q->options->recipe;
+    const bool solved = by_trial_before_rounding(recipe) && !by_trial_leaves_weights(recipe);
+    return (struct by_candidate){.edits = {[BY_EDIT_BIASES] = solved || q->corrects}};
 }
 
 struct by_choice_made *by_trial_report_choice(struct by_quantization *q, enum by_edit_kind kind,

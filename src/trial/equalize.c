@@ -127,25 +127,21 @@ static bool is_wider(const struct by_recipe *recipe, int range)
     return recipe->cle_range > 0 && (reach == 0 || reach > recipe->cle_range);
 }
 
-static int is_poor(struct by_trial *trial, const struct by_candidate *best, bool *poor,
-                   struct baryon_error *err)
-{
-    struct by_trial_score score;
-    if (by_trial_contest(trial, best, 1, &score, err) < 0)
-        return -1;
-    *poor = !by_trial_is_good(&score);
-    return 0;
-}
-
 /* Powers of two leave room above the range of a tensor. Other scales become coarser by a wider one:
- * nine networks gained nothing, a mobile one that had 2 dB gained ten. */
+ * of good models nine gained nothing, poor ones gain up to ten decibels. */
 static int may_gain(const struct by_quantization *q, struct by_trial *trial,
                     const struct by_candidate *best, bool *may, struct baryon_error *err)
 {
     const struct by_recipe *recipe = q->options->recipe;
+    struct by_trial_score score;
     *may = !has_exponents(q) && recipe->weight.granularity == BY_PER_TENSOR &&
            !by_trial_before_rounding(recipe);
-    return !*may || recipe->activation.scale == BY_SCALE_POW2 ? 0 : is_poor(trial, best, may, err);
+    if (!*may || recipe->activation.scale == BY_SCALE_POW2)
+        return 0;
+    if (by_trial_contest(trial, best, 1, &score, err) < 0)
+        return -1;
+    *may = !by_trial_is_good(&score);
+    return 0;
 }
 
 /* Channels of weights that have one scale are held apart by the range of a tensor. */
@@ -168,20 +164,26 @@ static int is_held(const struct by_quantization *q, struct by_trial *trial,
     return 0;
 }
 
+static struct by_candidate with_range(const struct by_candidate *candidate, int range)
+{
+    const enum by_cle_mode found = by_cle_mode_of(candidate->edits[BY_EDIT_EQUALIZATION]);
+    struct by_candidate other = *candidate;
+    other.edits[BY_EDIT_EQUALIZATION] =
+        by_cle_value(found == BY_CLE_OFF ? BY_CLE_EXACT : found, range);
+    return other;
+}
+
 /* Alike weights may be worth more than finer steps of activations: wider ranges, as long as samples
  * gain by them. */
 static int choose_range(struct by_quantization *q, struct by_trial *trial,
                         struct by_candidate *best, struct baryon_error *err)
 {
-    const enum by_cle_mode found = by_cle_mode_of(best->edits[BY_EDIT_EQUALIZATION]);
-    const enum by_cle_mode mode = found == BY_CLE_OFF ? BY_CLE_EXACT : found;
     struct by_trial_score scores[2], first = {0}, last = {0};
     bool better;
     if (is_held(q, trial, best, &better, err) < 0)
         return -1;
     for (int range = 1; range < BY_CLE_RANGES && better; range++) {
-        struct by_candidate candidates[] = {*best, *best};
-        candidates[1].edits[BY_EDIT_EQUALIZATION] = by_cle_value(mode, range);
+        const struct by_candidate candidates[] = {*best, with_range(best, range)};
         if (!is_wider(q->options->recipe, range))
             continue;
         if (by_trial_compare(q, trial, BY_VERDICT_CLE_RANGE, candidates, scores, &better, err) < 0)
@@ -199,29 +201,46 @@ static int choose_range(struct by_quantization *q, struct by_trial *trial,
 
 /* --- Before wide activations --- */
 
-/* What gains a decibel in 8 bits may cost five where 16 bits are chosen afterwards. */
-static int look_at_width(struct by_quantization *q, struct by_trial *trial,
-                         const struct by_candidate *best, struct by_candidate *wide, bool *better,
-                         struct baryon_error *err)
+/* What gains a decibel in 8 bits may cost five where 16 bits are chosen afterwards: a poor model
+ * that gains by 16 bits has them while it is equalized. */
+static int widen(struct by_quantization *q, struct by_trial *trial, struct by_candidate *best,
+                 struct baryon_error *err)
 {
+    struct by_candidate both[] = {*best, *best};
     struct by_trial_score scores[2];
-    bool poor;
+    bool better;
     int level;
-    *better = false;
-    if (by_trial_before_rounding(q->options->recipe))
+    if (by_trial_before_rounding(q->options->recipe) || best->edits[BY_EDIT_WIDE] ||
+        !by_wide_that_judges(&q->recipe))
         return 0;
-    if (is_poor(trial, best, &poor, err) < 0)
+    if (by_trial_contest(trial, best, 1, scores, err) < 0)
         return -1;
-    if (!poor)
+    if (by_trial_is_good(scores))
         return 0;
     if (by_wide_foresee(q, by_trial_seen(trial), &level, err) < 0)
         return -1;
     if (!level)
         return 0;
-    *wide = *best;
-    wide->edits[BY_EDIT_WIDE] = level;
-    const struct by_candidate both[] = {*best, *wide};
-    return by_trial_compare(q, trial, BY_VERDICT_WIDE, both, scores, better, err);
+    both[1].edits[BY_EDIT_WIDE] = level;
+    if (by_trial_compare(q, trial, BY_VERDICT_WIDE, both, scores, &better, err) < 0)
+        return -1;
+    *best = both[better];
+    return 0;
+}
+
+/* Weights may hide what 16 bits gain until they are equalized. */
+static int choose_modes(struct by_quantization *q, struct by_trial *trial,
+                        const struct by_cle_report *survey, struct by_candidate *best,
+                        struct baryon_error *err)
+{
+    const bool wide = best->edits[BY_EDIT_WIDE] != 0;
+    if (choose_equalization(q, trial, survey, best, err) < 0)
+        return -1;
+    if (wide || by_cle_mode_of(best->edits[BY_EDIT_EQUALIZATION]) == BY_CLE_OFF)
+        return 0;
+    if (widen(q, trial, best, err) < 0)
+        return -1;
+    return best->edits[BY_EDIT_WIDE] ? choose_equalization(q, trial, survey, best, err) : 0;
 }
 
 /* --- The stage --- */
@@ -264,19 +283,16 @@ static int try_all(struct by_quantization *q, struct by_trial *trial,
                    const struct by_cle_report *survey, bool biases, struct by_candidate *best,
                    struct baryon_error *err)
 {
-    const bool judged = best->edits[BY_EDIT_EQUALIZATION] == BY_CLE_AUTO;
-    struct by_candidate wide;
-    bool better;
-    if ((judged && choose_equalization(q, trial, survey, best, err) < 0) ||
-        (biases && by_choose_biases(q, trial, best, err) < 0))
+    bool enough;
+    if (best->edits[BY_EDIT_EQUALIZATION] != BY_CLE_AUTO)
+        return biases ? by_choose_biases(q, trial, best, err) : 0;
+    *best = with_mode(best, BY_CLE_OFF);
+    if (by_trial_has_enough(trial, best, &enough, err) < 0)
         return -1;
-    if (!judged)
+    if (enough)
         return 0;
-    if (look_at_width(q, trial, best, &wide, &better, err) < 0)
-        return -1;
-    if (better)
-        *best = wide;
-    if ((better && choose_equalization(q, trial, survey, best, err) < 0) ||
+    if (widen(q, trial, best, err) < 0 || choose_modes(q, trial, survey, best, err) < 0 ||
+        (biases && by_choose_biases(q, trial, best, err) < 0) ||
         choose_range(q, trial, best, err) < 0)
         return -1;
     best->edits[BY_EDIT_WIDE] = 0; /* which ones have 16 bits, all samples say later */
@@ -299,12 +315,9 @@ static void log_equalization(const struct by_quantization *q, const struct by_ca
 static int equalize(struct by_quantization *q, const struct by_cle_report *survey,
                     enum by_cle_mode mode, bool *changed, struct baryon_error *err)
 {
-    /* Solving finds biases: what comes nearest to that are corrected ones. */
+    const struct by_candidate unedited = by_trial_unedited(q);
     const bool solved = by_trial_before_rounding(q->options->recipe);
-    struct by_candidate best = {
-        .edits = {[BY_EDIT_EQUALIZATION] = (int)mode,
-                  [BY_EDIT_BIASES] =
-                      (solved && !by_trial_leaves_weights(q->options->recipe)) || q->corrects}};
+    struct by_candidate best = with_mode(&unedited, mode);
     struct by_trial *trial = q->trial;
     bool biases;
     if (by_judges_biases(q, &biases, err) < 0 ||

@@ -121,6 +121,8 @@ int by_judge_model(const struct by_judge *judge, struct baryon_model *model, str
                    struct by_judgement *each, struct baryon_error *err);
 /* What several samples say together, dB. */
 double by_judge_sqnr(const struct by_judgement *judgements, size_t samples);
+/* The same of the worst output. */
+double by_judge_worst(const struct by_judgement *judgements, size_t samples);
 
 /* Whether all outputs are finite where the reference's are. */
 bool by_judge_is_finite(const struct by_judgement *judgements, size_t samples);

@@ -32,6 +32,17 @@ double by_judge_sqnr(const struct by_judgement *judgements, size_t samples)
     return sqnr_without(judgements, samples, samples);
 }
 
+double by_judge_worst(const struct by_judgement *judgements, size_t samples)
+{
+    struct by_judgement sum = {0};
+    double worst = INFINITY;
+    for (size_t i = 0; i < samples; i++)
+        add_judgement(&sum, &judgements[i]);
+    for (size_t i = 0; i < sum.count; i++)
+        worst = fmin(worst, sum.outputs[i].sqnr);
+    return worst;
+}
+
 bool by_judge_is_finite(const struct by_judgement *judgements, size_t samples)
 {
     for (size_t i = 0; i < samples; i++)

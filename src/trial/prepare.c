@@ -39,15 +39,48 @@ static int observe(const struct preparing *preparing, bool by_channel, struct by
                    struct baryon_error *err)
 {
     if (by_trial_look(preparing->trial, preparing->draft.model, preparing->draft.plan, by_channel,
-                      stats, err) < 0)
+                      stats, NULL, err) < 0)
         return -1;
     if (*stats)
         (void)by_stats_find(*stats, ""); /* from here on they are only read */
     return 0;
 }
 
-/* What was observed of the same model is enough, unless other tensors are quantized. */
-static int find_stats(struct preparing *preparing, struct by_stats **own, struct baryon_error *err)
+static bool has_all(struct by_stats *stats, const char *const *names, size_t count)
+{
+    size_t found = 0;
+    while (found < count && stats && by_stats_find(stats, names[found]))
+        found++;
+    return found == count;
+}
+
+/* Of more tensors than the first candidate had. They stay for others if none has any yet. */
+static int observe_more(struct preparing *preparing, const char *const *names, size_t count,
+                        struct by_stats **stats, struct by_stats **own, struct baryon_error *err)
+{
+    struct by_trial *trial = preparing->trial;
+    struct by_trial_seen *seen = preparing->entry->seen;
+    pthread_mutex_lock(&trial->lock);
+    *stats = seen->wider; /* stays as it is */
+    pthread_mutex_unlock(&trial->lock);
+    if (*stats && has_all(*stats, names, count))
+        return 0;
+    if (observe(preparing, false, own, err) < 0)
+        return -1;
+    *stats = *own;
+    pthread_mutex_lock(&trial->lock);
+    if (!seen->wider) {
+        seen->wider = *own;
+        *own = NULL;
+    }
+    pthread_mutex_unlock(&trial->lock);
+    return 0;
+}
+
+/* What was observed of the same model is enough, unless other tensors are quantized. own: what the
+ * caller frees. */
+static int find_stats(struct preparing *preparing, struct by_stats **stats, struct by_stats **own,
+                      struct baryon_error *err)
 {
     struct by_trial_seen *seen = preparing->entry->seen;
     const char *const *names;
@@ -56,14 +89,15 @@ static int find_stats(struct preparing *preparing, struct by_stats **own, struct
     if (!seen->observed) {
         seen->observed = true;
         seen->by_channel = is_seen_again(preparing);
-        return observe(preparing, seen->by_channel, &seen->stats, err);
+        if (observe(preparing, seen->by_channel, &seen->stats, err) < 0)
+            return -1;
     }
+    *stats = seen->stats;
     if (by_quant_wanted(preparing->draft.plan, &names, &count, err) < 0)
         return -1;
-    for (size_t i = 0; i < count; i++)
-        if (!seen->stats || !by_stats_find(seen->stats, names[i]))
-            return observe(preparing, false, own, err);
-    return 0;
+    return has_all(seen->stats, names, count)
+               ? 0
+               : observe_more(preparing, names, count, stats, own, err);
 }
 
 /* Solving makes up for most of what rounding weights does: what activations lose remains. */
@@ -98,10 +132,10 @@ static int find_ranges(struct preparing *preparing, struct by_stats *stats,
 
 static int quantize_draft(struct preparing *preparing, struct baryon_error *err)
 {
-    struct by_stats *own;
-    if (find_stats(preparing, &own, err) < 0)
+    struct by_stats *stats, *own;
+    if (find_stats(preparing, &stats, &own, err) < 0)
         return -1;
-    const int status = find_ranges(preparing, own ? own : preparing->entry->seen->stats, err);
+    const int status = find_ranges(preparing, stats, err);
     by_stats_close(own);
     return status;
 }

@@ -27,6 +27,7 @@ struct by_quantize_options {
     /* What chooses q->recipe.factors, by a layer above (search/ranges.h); NULL: nothing. Parameters
      * are found again where they are on then. */
     int (*choose_ranges)(struct by_quantization *q, struct baryon_error *err);
+    bool tries_all;           /* however good the model is: a goal may be higher */
     bool keeps_float;         /* as it is before biases make up for anything */
     const char *dump_passes;  /* folder for the model after each pass; NULL: none */
     const struct by_log *log; /* may be NULL */
@@ -106,6 +107,7 @@ struct by_quantization {
     struct by_recall *recall;   /* what those samples said of candidates; or NULL */
     struct by_stats *begun;     /* of the first samples, as equalization left it; or NULL */
     bool begun_by_channel;      /* what is observed then has channels, too */
+    unsigned lanes;             /* samples that calibration runs at once; 0: not known yet */
     struct by_known *known;     /* parameters of the model's constants */
     struct by_stats *stats;     /* NULL: none needed */
     struct by_stats *part;      /* without the last samples, which choices are judged on; or NULL */

@@ -17,8 +17,9 @@ static bool may_add_products(const struct by_quantization *q)
 
 static struct by_candidate turned(const struct by_quantization *q, enum by_rotate_mode mode)
 {
-    return (struct by_candidate){
-        .edits = {[BY_EDIT_ROTATION] = by_rotate_value(mode, may_add_products(q))}};
+    struct by_candidate candidate = by_trial_unedited(q);
+    candidate.edits[BY_EDIT_ROTATION] = by_rotate_value(mode, may_add_products(q));
+    return candidate;
 }
 
 static void tell_off(const struct by_quantization *q, const char *why)
@@ -43,7 +44,7 @@ static int survey(const struct by_quantization *q, enum by_rotate_mode mode,
 static int choose_rotation(const struct by_quantization *q, const struct by_rotate_report *found,
                            struct by_candidate *best, struct baryon_error *err)
 {
-    struct by_candidate candidates[4] = {{{0}}};
+    struct by_candidate candidates[4] = {by_trial_unedited(q)};
     struct by_trial_score scores[4];
     size_t count = 1, place = 0;
     if (found->heads)

@@ -68,7 +68,9 @@ static struct by_candidate smoothed(const struct by_quantization *q,
                                     const struct by_smooth_report *survey)
 {
     const int value = by_smooth_value(q->options->recipe->smooth, survey->multiplied > 0);
-    return (struct by_candidate){.edits = {[BY_EDIT_SMOOTHING] = value}};
+    struct by_candidate candidate = by_trial_unedited(q);
+    candidate.edits[BY_EDIT_SMOOTHING] = value;
+    return candidate;
 }
 
 /* Smoothing spreads the peaks of channels that splitting takes out, and then the latter finds none.
@@ -77,10 +79,11 @@ static int compare_splitting(struct by_quantization *q, struct by_trial *trial,
                              const struct by_candidate *best, bool *better,
                              struct baryon_error *err)
 {
-    const struct by_candidate candidates[] = {*best, {.edits = {[BY_EDIT_SPLITTING] = 1}}};
+    struct by_candidate candidates[] = {*best, by_trial_unedited(q)};
     struct by_trial_score scores[2];
     bool may;
     *better = false;
+    candidates[1].edits[BY_EDIT_SPLITTING] = 1;
     if (by_split_may_be_tried(q, trial, &may, err) < 0)
         return -1;
     return may ? by_trial_compare(q, trial, BY_VERDICT_SPLIT, candidates, scores, better, err) : 0;
@@ -89,7 +92,7 @@ static int compare_splitting(struct by_quantization *q, struct by_trial *trial,
 static int choose_smoothing(struct by_quantization *q, struct by_trial *trial,
                             struct by_candidate *best, struct baryon_error *err)
 {
-    const struct by_candidate candidates[] = {{{0}}, *best};
+    const struct by_candidate candidates[] = {by_trial_unedited(q), *best};
     struct by_trial_score scores[2];
     bool better, splits = false;
     if (by_trial_compare(q, trial, BY_VERDICT_SMOOTHED, candidates, scores, &better, err) < 0 ||
@@ -141,6 +144,7 @@ static int smooth(struct by_quantization *q, const struct by_smooth_report *surv
                   struct baryon_error *err)
 {
     const bool asked = is_asked(q);
+    bool enough = false;
     struct by_candidate best = smoothed(q, survey);
     struct by_smooth_report report = *survey;
     const struct by_smooth_options options = options_of(q, survey->multiplied > 0);
@@ -150,6 +154,13 @@ static int smooth(struct by_quantization *q, const struct by_smooth_report *surv
         return -1;
     if (!asked && report.decibels < WORTH) {
         leaves(q, "peaks of channels differ too little");
+        return 0;
+    }
+    const struct by_candidate unedited = by_trial_unedited(q);
+    if (!asked && by_trial_has_enough(q->trial, &unedited, &enough, err) < 0)
+        return -1;
+    if (enough) {
+        leaves(q, "the model is good without");
         return 0;
     }
     if (!asked && choose_smoothing(q, q->trial, &best, err) < 0)

@@ -32,7 +32,7 @@ static void report_split(struct by_quantization *q, const struct by_split_report
 static int choose_splitting(struct by_quantization *q, const struct by_split_report *report,
                             struct by_candidate *best, struct baryon_error *err)
 {
-    const struct by_candidate candidates[] = {{{0}}, *best};
+    const struct by_candidate candidates[] = {by_trial_unedited(q), *best};
     struct by_trial_score scores[2];
     bool better;
     if (by_trial_compare(q, q->trial, BY_VERDICT_SPLIT, candidates, scores, &better, err) < 0)
@@ -69,14 +69,23 @@ static int is_hopeless(const struct by_quantization *q, bool *hopeless, struct b
 
 static int split_model(struct by_quantization *q, bool *changed, struct baryon_error *err)
 {
-    struct by_candidate best = {.edits = {[BY_EDIT_SPLITTING] = 1}};
+    struct by_candidate best = by_trial_unedited(q);
     struct by_split_report report;
+    bool enough = false;
+    best.edits[BY_EDIT_SPLITTING] = 1;
     if (!q->trial && by_trial_open(&q->trial, q, is_asked(q) ? 0 : 2, err) < 0)
         return -1;
     if (by_split_survey(q->plan, by_trial_seen(q->trial), q->options->log, &report, err) < 0)
         return -1;
     if (!report.tensors) {
         tell_off(q, "no matrix product reads a few channels far above the others");
+        return 0;
+    }
+    const struct by_candidate unedited = by_trial_unedited(q);
+    if (!is_asked(q) && by_trial_has_enough(q->trial, &unedited, &enough, err) < 0)
+        return -1;
+    if (enough) {
+        tell_off(q, "the model is good without");
         return 0;
     }
     if (!is_asked(q) && choose_splitting(q, &report, &best, err) < 0)

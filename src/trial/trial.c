@@ -89,7 +89,8 @@ static int want_to_see(const struct by_trial *trial, struct by_quant_plan *plan,
 }
 
 int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_quant_plan *plan,
-                  bool per_channel, struct by_stats **stats, struct baryon_error *err)
+                  bool per_channel, struct by_stats **stats, struct by_calibrate_report *report,
+                  struct baryon_error *err)
 {
     struct by_calibrate_options options;
     struct by_judge_reader reader;
@@ -108,10 +109,11 @@ int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_
     options.store = by_judge_looks_are_first(trial->judge) ? trial->q->options->store : NULL;
     options.first = by_judge_looks(trial->judge);
     options.session.threads = trial->threads;
+    options.lanes = trial->q->lanes;
     options.input.random = false;
     options.input.count = 0;
     options.input.log = NULL; /* calibration says the same of the same samples */
-    return by_calibrate(stats, model, NULL, &options, NULL, err);
+    return by_calibrate(stats, model, NULL, &options, report, err);
 }
 
 uint64_t by_trial_seen_bytes(const struct by_trial *trial)
@@ -178,13 +180,17 @@ static int take_begun(struct by_trial *trial, bool *taken, struct baryon_error *
 
 static int look_as_it_is(struct by_trial *trial, struct baryon_error *err)
 {
+    struct by_calibrate_report report = {.lanes = trial->q->lanes};
     bool taken;
     trial->threads = by_pool_threads(trial->q->pool);
     if (take_begun(trial, &taken, err) < 0)
         return -1;
-    return taken ? 0
-                 : by_trial_look(trial, trial->q->model, trial->q->plan, true,
-                                 &trial->seen[0].stats, err);
+    const int status = taken ? 0
+                             : by_trial_look(trial, trial->q->model, trial->q->plan, true,
+                                             &trial->seen[0].stats, &report, err);
+    trial->q->lanes =
+        report.lanes; /* as many as threads, or fewer: looks after it do not measure */
+    return status;
 }
 
 static int run_reference(struct by_trial *trial, size_t sample, struct baryon_error *err)
@@ -416,6 +422,7 @@ void by_trial_close(struct by_trial *trial)
         if (trial->seen[i].known != trial->q->known)
             by_known_close(trial->seen[i].known);
         by_known_close(trial->seen[i].ranges);
+        by_stats_close(trial->seen[i].wider);
         if (trial->seen[i].stats != trial->q->stats && trial->seen[i].stats != trial->q->part)
             by_stats_close(trial->seen[i].stats);
     }

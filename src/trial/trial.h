@@ -75,9 +75,14 @@ int by_trial_compare(const struct by_quantization *q, struct by_trial *trial,
                      struct by_trial_score scores[2], bool *better, struct baryon_error *err);
 /* Whether a candidate has the quality that no cost is paid above. */
 bool by_trial_is_good(const struct by_trial_score *score);
+/* Whether a candidate has so much quality that nothing is worth trying, asked of samples. */
+int by_trial_has_enough(struct by_trial *trial, const struct by_candidate *candidate, bool *enough,
+                        struct baryon_error *err);
 /* How much better one candidate is than another, on the samples that judged both. */
 struct by_gain by_trial_gain(const struct by_trial_score *one, const struct by_trial_score *other,
                              size_t *samples);
+/* The model as it is, with biases as they would be written. */
+struct by_candidate by_trial_unedited(const struct by_quantization *q);
 /* Adds a choice to the report of the quantization. */
 struct by_choice_made *by_trial_report_choice(struct by_quantization *q, enum by_edit_kind kind,
                                               int value, const struct by_trial_score *one,

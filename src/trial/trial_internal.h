@@ -20,6 +20,7 @@
 struct by_trial_seen {
     struct by_candidate of;
     struct by_stats *stats;  /* NULL: not observed yet, or there are no ranges */
+    struct by_stats *wider;  /* of more tensors, which some candidates quantize; or NULL */
     struct by_known *known;  /* parameters of its constants */
     struct by_known *ranges; /* of its tensors in these statistics */
     bool observed;
@@ -79,7 +80,8 @@ struct by_trial {
 /* So many samples are done; fails where that was the time to stop. */
 int by_trial_go_on(struct by_trial *trial, uint64_t count, struct baryon_error *err);
 int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_quant_plan *plan,
-                  bool per_channel, struct by_stats **stats, struct baryon_error *err);
+                  bool per_channel, struct by_stats **stats, struct by_calibrate_report *report,
+                  struct baryon_error *err);
 /* The float outputs of so many of the samples that judge, where they are not there yet. */
 int by_trial_references(struct by_trial *trial, size_t count, struct baryon_error *err);
 /* Of all that was looked at in a sample: more than is alive at once. */

@@ -138,6 +138,10 @@ bool by_verdict_settled(const struct by_gain *gain)
  * samples, whose error is an estimate, what Student's distribution adds. */
 #define FORETOLD     2
 #define FORETOLD_FEW 5.0
+/* Where a rule asks for an error or more, no leaves things as they are, and costs little if it is
+ * wrong: less certainty will do. */
+#define FORETOLD_NO     1
+#define FORETOLD_NO_FEW 2.0
 
 /* What is left of the error when all have judged, and how far they may move the gain till then. */
 bool by_verdict_foretold(const struct by_threshold *threshold, const struct by_gain *gain,
@@ -146,8 +150,9 @@ bool by_verdict_foretold(const struct by_threshold *threshold, const struct by_g
     const double share = (double)samples / (double)all;
     const double final_error = gain->error * sqrt(share), moves = gain->error * sqrt(1 - share);
     const double bar = fmax(threshold->least, threshold->errors * final_error);
-    const double sure = FORETOLD + FORETOLD_FEW / (double)samples;
-    const bool says = exceeds(threshold, gain);
+    const bool says = exceeds(threshold, gain), leaves = !says && threshold->errors >= 1;
+    const double sure = leaves ? FORETOLD_NO + FORETOLD_NO_FEW / (double)samples
+                               : FORETOLD + FORETOLD_FEW / (double)samples;
     /* Where both measures have to agree, one says no for both. */
     const bool suffices =
         threshold->measure == BY_MEASURE_ALL || (threshold->measure == BY_MEASURE_BOTH && !says);

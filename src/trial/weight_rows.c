@@ -7,11 +7,13 @@
 #include "trial/wide.h"
 
 /* Weights as they are, clipped where that may be chosen later, and without the rows. */
-static size_t list_ways(const struct by_recipe *recipe, struct by_candidate ways[3])
+static size_t list_ways(const struct by_quantization *q, struct by_candidate ways[3])
 {
-    const struct by_candidate as_is = {.edits = {[BY_EDIT_WIDE] = by_wide_that_judges(recipe)}};
+    const struct by_recipe *recipe = &q->recipe;
+    struct by_candidate as_is = by_trial_unedited(q);
     const bool clips =
         recipe->other_weight_method && recipe->weight.method == by_calibrator_find("minmax");
+    as_is.edits[BY_EDIT_WIDE] = by_wide_that_judges(recipe);
     ways[0] = ways[1] = ways[2] = as_is;
     ways[0].edits[BY_EDIT_WEIGHT_ROWS] = 1;
     ways[2].edits[BY_EDIT_WEIGHT_METHOD] = 1;
@@ -50,7 +52,7 @@ static int choose_rows(struct by_quantization *q, const struct by_weight_rows_re
                                                   {BY_VERDICT_WEIGHT_ROWS, 0, 2}};
     struct by_candidate ways[3];
     struct by_trial_score scores[3];
-    const size_t count = list_ways(&q->recipe, ways);
+    const size_t count = list_ways(q, ways);
     size_t other = 1, samples;
     bool good;
     if (is_good(q, &ways[1], &good, err) < 0)

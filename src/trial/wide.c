@@ -126,6 +126,22 @@ static void report_wide(struct by_quantization *q, int level, const struct by_tr
            made->tensors, q->recipe.own.count, level, made->gain, 100 * made->macs_share);
 }
 
+/* Where the last level is not enough and the one below it is worse, none of them is tried. scores:
+ * of the first and the last one, which move to their places. */
+static int keep_last(const struct by_quantization *q, struct by_trial *trial,
+                     const struct by_candidate *candidates, size_t count,
+                     struct by_trial_score *scores, bool *keep, struct baryon_error *err)
+{
+    struct by_trial_score two[2];
+    *keep = false;
+    if (count <= 2 || by_trial_is_good(&scores[1]))
+        return 0;
+    if (by_trial_compare(q, trial, BY_VERDICT_WIDER, &candidates[count - 2], two, keep, err) < 0)
+        return -1;
+    scores[count - 1] = two[1];
+    return 0;
+}
+
 /* The lowest level that is enough, or that all further ones gain nothing over. */
 static int choose_level(const struct by_quantization *q, struct by_trial *trial,
                         const struct by_candidate *candidates, size_t count,
@@ -143,9 +159,11 @@ static int choose_level(const struct by_quantization *q, struct by_trial *trial,
         return -1;
     if (!better)
         return 0;
-    if (by_trial_contest(trial, candidates, count, scores, err) < 0)
+    if (keep_last(q, trial, candidates, count, scores, &better, err) < 0)
         return -1;
-    *place = climb(q, scores, count);
+    if (!better && by_trial_contest(trial, candidates, count, scores, err) < 0)
+        return -1;
+    *place = better ? count - 1 : climb(q, scores, count);
     return 0;
 }
 

@@ -227,6 +227,19 @@ def clipped_weights(folder):
     check("minmse" not in silent, "a notice though the method was given", silent)
 
 
+def lost_clipping(folder):
+    """The weight that clipping cuts off counts most: it is not tried again where activations have 16 bits."""
+    model, each = coarse(100), np.ones(1024, np.float32)
+    weight = numpy_helper.to_array(model.graph.initializer[0]).copy()
+    weight[9] /= 20
+    each[5], each[9] = 20, 300
+    job = Job(folder, one_layer(weight), each)
+    _, said, report = job.quantize("lost", "-p", "A8W8", "--weight-rows-auto=false", "-v")
+    tried = [line for line in said.splitlines() if "candidate" in line and "weight method minmse" in line]
+    check([choice["choice"] for choice in report["choices"]] == ["wide"], "choices", report["choices"])
+    check(len(tried) == 1 and "16 bits" not in tried[0], "clipping is tried again", said)
+
+
 def lost_rows(folder):
     """One row is good and so large that the tensor is, while a norm behind it reads seven that are lost."""
     random = np.random.default_rng(6)
@@ -255,7 +268,7 @@ def lost_rows(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        folders = [pathlib.Path(name) / part for part in ("massive", "good", "coarse", "counted", "rows")]
+        folders = [pathlib.Path(name) / part for part in ("massive", "good", "coarse", "counted", "rows", "lost")]
         for folder in folders:
             folder.mkdir()
         job = Job(folders[0], massive(300), factors(300))
@@ -265,6 +278,7 @@ def main():
         clipped_weights(folders[2])
         tensors_are_counted(folders[3])
         lost_rows(folders[4])
+        lost_clipping(folders[5])
     print(f"{passed} passed, {len(failures)} failed")
     return bool(failures)
 

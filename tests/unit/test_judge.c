@@ -184,6 +184,18 @@ static void test_sqnr(void **state)
     by_model_free(other);
 }
 
+/* One output with 20 dB and one with 40 on both samples together. */
+static void test_worst_output(void **state)
+{
+    (void)state;
+    const struct by_judgement each[] = {
+        {.count = 2, .outputs = {{.signal = 60, .noise = 0.9}, {.signal = 5000, .noise = 0.2}}},
+        {.count = 2, .outputs = {{.signal = 40, .noise = 0.1}, {.signal = 5000, .noise = 0.8}}}};
+    assert_near(by_judge_worst(each, 2), 20, 1e-9);
+    assert_near(by_judge_sqnr(each, 2), 30, 1e-9);
+    assert_near(by_judge_worst(each, 1), 10 * log10(60 / 0.9), 1e-9);
+}
+
 /* What the reference has no finite number for counts neither way. */
 static void test_not_finite(void **state)
 {
@@ -340,10 +352,11 @@ static void test_in_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_more),       cmocka_unit_test(test_sqnr),
-        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_certainty),  cmocka_unit_test(test_usual_gain),
-        cmocka_unit_test(test_last),       cmocka_unit_test(test_in_a_file),
+        cmocka_unit_test(test_more),         cmocka_unit_test(test_sqnr),
+        cmocka_unit_test(test_not_finite),   cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_worst_output), cmocka_unit_test(test_certainty),
+        cmocka_unit_test(test_usual_gain),   cmocka_unit_test(test_last),
+        cmocka_unit_test(test_in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
