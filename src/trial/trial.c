@@ -243,9 +243,12 @@ int by_trial_references(struct by_trial *trial, size_t count, struct baryon_erro
     return 0;
 }
 
-/* What samples say of outputs that saturate differs much, and of small models many cost little. */
+/* What samples say of outputs that saturate differs much, and of small models many cost little. A
+ * large one would stay open for them. */
 static int take_more(struct by_trial *trial, struct baryon_error *err)
 {
+    if (by_frame_payload(&trial->frame) > RESTING)
+        return 0;
     const uint64_t values = by_trial_seen_bytes(trial) / sizeof(float) + 1,
                    kept = KEPT / (by_judge_sample_bytes(trial->judge) + 1);
     const uint64_t worth = JUDGED / values < kept ? JUDGED / values : kept;
@@ -320,6 +323,7 @@ static int open_parts(struct by_trial *trial, size_t candidates, bool calibrated
                                        .total = look + candidates * (look + ASIDE_LEAST),
                                        .seconds = by_seconds()};
     if (by_trial_go_on(trial, 0, err) < 0 || by_floats_align(trial->q->model, err) < 0 ||
+        (candidates && by_frame_take(&trial->frame, trial->q->model, err) < 0) ||
         (calibrated ? share_calibration(trial, err) : look_at_all(trial, candidates > 0, err)) < 0)
         return -1;
     trial->judges = candidates > 0;
@@ -327,7 +331,7 @@ static int open_parts(struct by_trial *trial, size_t candidates, bool calibrated
         return 0;
     trial->progress.total =
         trial->progress.done + candidates * (look + by_judge_count(trial->judge)) - look;
-    return by_frame_take(&trial->frame, trial->q->model, err);
+    return 0;
 }
 
 static int open_trial(struct by_trial **out, struct by_quantization *q, size_t candidates,
