@@ -148,7 +148,6 @@ static int choose_of_many(struct batch *batch)
 {
     struct by_range range;
     if (range_of_many(batch->search, batch->unit, &range, batch->err) < 0 ||
-        try_range(batch, (double)batch->unit->min, (double)batch->unit->max) < 0 ||
         try_range(batch, range.low, range.high) < 0)
         return -1;
     return judge_batch(batch);
@@ -156,8 +155,7 @@ static int choose_of_many(struct batch *batch)
 
 static int choose_exactly(struct batch *batch)
 {
-    if (try_range(batch, (double)batch->unit->min, (double)batch->unit->max) < 0 ||
-        try_percentiles(batch) < 0 || judge_batch(batch) < 0)
+    if (try_percentiles(batch) < 0 || judge_batch(batch) < 0)
         return -1;
     return batch->best.error > 0 && (shrink(batch) < 0 || look_around(batch) < 0) ? -1 : 0;
 }
@@ -167,7 +165,8 @@ int by_weight_minmse(const struct by_weight_search *search, const struct by_weig
 {
     struct batch batch = {
         .search = search, .unit = unit, .best = {.scale = 1, .error = INFINITY}, .err = err};
-    if ((unit->count < MANY || search->wide ? choose_exactly : choose_of_many)(&batch) < 0)
+    if (try_range(&batch, (double)unit->min, (double)unit->max) < 0 ||
+        (unit->count < MANY || search->wide ? choose_exactly : choose_of_many)(&batch) < 0)
         return -1;
     *best = batch.best;
     return 0;

@@ -345,6 +345,16 @@ bool by_trial_is_good(const struct by_trial_score *score)
     return !score->lost && by_judge_sqnr(score->each, score->count) >= GOOD;
 }
 
+int by_trial_ask_good(struct by_trial *trial, const struct by_candidate *candidate, bool *good,
+                      struct baryon_error *err)
+{
+    struct by_trial_score score;
+    if (by_trial_contest(trial, candidate, 1, &score, err) < 0)
+        return -1;
+    *good = by_trial_is_good(&score);
+    return 0;
+}
+
 #define ENOUGH 40.0 /* dB: errors of a hundredth, which no task notices */
 
 int by_trial_has_enough(struct by_trial *trial, const struct by_candidate *candidate, bool *enough,

@@ -133,14 +133,14 @@ static int may_gain(const struct by_quantization *q, struct by_trial *trial,
                     const struct by_candidate *best, bool *may, struct baryon_error *err)
 {
     const struct by_recipe *recipe = q->options->recipe;
-    struct by_trial_score score;
+    bool good;
     *may = !has_exponents(q) && recipe->weight.granularity == BY_PER_TENSOR &&
            !by_trial_before_rounding(recipe);
     if (!*may || recipe->activation.scale == BY_SCALE_POW2)
         return 0;
-    if (by_trial_contest(trial, best, 1, &score, err) < 0)
+    if (by_trial_ask_good(trial, best, &good, err) < 0)
         return -1;
-    *may = !by_trial_is_good(&score);
+    *may = !good;
     return 0;
 }
 
@@ -208,14 +208,14 @@ static int widen(struct by_quantization *q, struct by_trial *trial, struct by_ca
 {
     struct by_candidate both[] = {*best, *best};
     struct by_trial_score scores[2];
-    bool better;
+    bool good, better;
     int level;
     if (by_trial_before_rounding(q->options->recipe) || best->edits[BY_EDIT_WIDE] ||
         !by_wide_that_judges(&q->recipe))
         return 0;
-    if (by_trial_contest(trial, best, 1, scores, err) < 0)
+    if (by_trial_ask_good(trial, best, &good, err) < 0)
         return -1;
-    if (by_trial_is_good(scores))
+    if (good)
         return 0;
     if (by_wide_foresee(q, by_trial_seen(trial), &level, err) < 0)
         return -1;

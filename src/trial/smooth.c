@@ -94,7 +94,14 @@ static int choose_smoothing(struct by_quantization *q, struct by_trial *trial,
 {
     const struct by_candidate candidates[] = {by_trial_unedited(q), *best};
     struct by_trial_score scores[2];
-    bool better, splits = false;
+    bool enough, better, splits = false;
+    if (by_trial_has_enough(trial, &candidates[0], &enough, err) < 0)
+        return -1;
+    if (enough) {
+        leaves(q, "the model is good without");
+        *best = candidates[0];
+        return 0;
+    }
     if (by_trial_compare(q, trial, BY_VERDICT_SMOOTHED, candidates, scores, &better, err) < 0 ||
         (better && compare_splitting(q, trial, best, &splits, err) < 0))
         return -1;
@@ -144,7 +151,6 @@ static int smooth(struct by_quantization *q, const struct by_smooth_report *surv
                   struct baryon_error *err)
 {
     const bool asked = is_asked(q);
-    bool enough = false;
     struct by_candidate best = smoothed(q, survey);
     struct by_smooth_report report = *survey;
     const struct by_smooth_options options = options_of(q, survey->multiplied > 0);
@@ -154,13 +160,6 @@ static int smooth(struct by_quantization *q, const struct by_smooth_report *surv
         return -1;
     if (!asked && report.decibels < WORTH) {
         leaves(q, "peaks of channels differ too little");
-        return 0;
-    }
-    const struct by_candidate unedited = by_trial_unedited(q);
-    if (!asked && by_trial_has_enough(q->trial, &unedited, &enough, err) < 0)
-        return -1;
-    if (enough) {
-        leaves(q, "the model is good without");
         return 0;
     }
     if (!asked && choose_smoothing(q, q->trial, &best, err) < 0)

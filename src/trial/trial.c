@@ -185,12 +185,11 @@ static int look_as_it_is(struct by_trial *trial, struct baryon_error *err)
     trial->threads = by_pool_threads(trial->q->pool);
     if (take_begun(trial, &taken, err) < 0)
         return -1;
-    const int status = taken ? 0
-                             : by_trial_look(trial, trial->q->model, trial->q->plan, true,
-                                             &trial->seen[0].stats, &report, err);
-    trial->q->lanes =
-        report.lanes; /* as many as threads, or fewer: looks after it do not measure */
-    return status;
+    if (!taken && by_trial_look(trial, trial->q->model, trial->q->plan, true, &trial->seen[0].stats,
+                                &report, err) < 0)
+        return -1;
+    trial->q->lanes = report.lanes;
+    return 0;
 }
 
 static int run_reference(struct by_trial *trial, size_t sample, struct baryon_error *err)

@@ -75,6 +75,9 @@ int by_trial_compare(const struct by_quantization *q, struct by_trial *trial,
                      struct by_trial_score scores[2], bool *better, struct baryon_error *err);
 /* Whether a candidate has the quality that no cost is paid above. */
 bool by_trial_is_good(const struct by_trial_score *score);
+/* The same, asked of samples. */
+int by_trial_ask_good(struct by_trial *trial, const struct by_candidate *candidate, bool *good,
+                      struct baryon_error *err);
 /* Whether a candidate has so much quality that nothing is worth trying, asked of samples. */
 int by_trial_has_enough(struct by_trial *trial, const struct by_candidate *candidate, bool *enough,
                         struct baryon_error *err);

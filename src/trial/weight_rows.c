@@ -20,18 +20,6 @@ static size_t list_ways(const struct by_quantization *q, struct by_candidate way
     return clips ? 3 : 2;
 }
 
-#define GOOD 20.0 /* dB of a model that needs none */
-
-static int is_good(struct by_quantization *q, const struct by_candidate *as_is, bool *good,
-                   struct baryon_error *err)
-{
-    struct by_trial_score score;
-    if (by_trial_contest(q->trial, as_is, 1, &score, err) < 0)
-        return -1;
-    *good = !score.lost && by_judge_sqnr(score.each, score.count) >= GOOD;
-    return 0;
-}
-
 static void report_rows(struct by_quantization *q, const struct by_weight_rows_report *report,
                         const struct by_trial_score *split, const struct by_trial_score *whole)
 {
@@ -55,7 +43,7 @@ static int choose_rows(struct by_quantization *q, const struct by_weight_rows_re
     const size_t count = list_ways(q, ways);
     size_t other = 1, samples;
     bool good;
-    if (is_good(q, &ways[1], &good, err) < 0)
+    if (by_trial_ask_good(q->trial, &ways[1], &good, err) < 0)
         return -1;
     if (good)
         return 0;
