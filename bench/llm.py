@@ -166,8 +166,8 @@ def main():
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     llm_base.fetch_texts(given.work)
-    base = given.model or pathlib.Path(llm_base.make_base(given.baryon, given.work))
-    base = cut(base, given.layers) if given.layers else base
+    base = given.model or pathlib.Path(measure.apart(llm_base.make_base, given.baryon, given.work))
+    base = measure.apart(cut, base, given.layers) if given.layers else base
     write_texts(given, base)
     both = given.who != "ours" and has_peer(given)
     if both and (base / "tokenizer.json").exists():

@@ -99,9 +99,10 @@ def main():
     if given.model:
         base = filled = given.model.resolve()
     else:
-        floats = llm_base.make_base(given.baryon, given.work)
-        base = pathlib.Path(llm_base.in_bf16(floats, given.work / "base16"))
-        filled = pathlib.Path(llm_base.in_bf16(llm_gguf.padded(floats, given.work / "padded"), given.work / "padded16"))
+        floats = measure.apart(llm_base.make_base, given.baryon, given.work)
+        base = pathlib.Path(measure.apart(llm_base.in_bf16, floats, given.work / "base16"))
+        padded = measure.apart(llm_gguf.padded, floats, given.work / "padded")
+        filled = pathlib.Path(measure.apart(llm_base.in_bf16, padded, given.work / "padded16"))
     llm.write_judge(given.work, given.judged)
     print("| row | bits a weight | KL, nats a token | perplexity | same top, % | processor s | peak MiB |\n"
           "|---|---|---|---|---|---|---|")

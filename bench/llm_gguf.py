@@ -19,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import llm_base  # noqa: E402
+import measure  # noqa: E402
 
 TYPES = {"q4_k": "Q4_K_S", "q3_k": "Q3_K_S", "iq4_xs": "IQ4_XS", "q2_k": "Q2_K", "iq4_nl": "IQ4_NL", "mxfp4": None,
          "q4_0": "Q4_0", "q5_k": "Q5_K_S", "iq3_s": "IQ3_S", "iq3_xxs": "IQ3_XXS"}
@@ -90,7 +91,7 @@ def main():
     folder, windows = given.folder, given.windows
     os.makedirs(folder, exist_ok=True)
     llm_base.fetch_texts(folder)
-    base = padded(llm_base.make_base(given.baryon, folder), f"{folder}/padded")
+    base = measure.apart(padded, measure.apart(llm_base.make_base, given.baryon, folder), f"{folder}/padded")
     learn = pieces([f"{folder}/debian-handbook.txt"], windows, f"{folder}/learn.txt")
     judge = pieces([f"{folder}/debian-reference-en.txt", f"{folder}/developers-reference.txt"], windows, f"{folder}/judge.txt")
     out, source, matrix = (f"{folder}/{name}" for name in ("out.gguf", "source.gguf", "matrix.gguf"))

@@ -1,6 +1,7 @@
 """What the benches share: running programs in turns, and telling what came out."""
 
 import json
+import multiprocessing
 import os
 import platform
 import shutil
@@ -40,6 +41,12 @@ def run(command, timeout=None, folder=None):
     if status:
         sys.exit(f"{' '.join(command)}\nfailed with status {status}:\n{complaint[-3000:]}")
     return {"wall": seconds, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss / 1024, **parse(text.decode())}
+
+
+def apart(function, *given):
+    """Calls it in a process of its own: the peak memory of a child begins with what its parent holds."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(function, given)
 
 
 def parse(text):

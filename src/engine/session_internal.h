@@ -16,7 +16,8 @@ struct by_ports {
     struct by_map by_name; /* name -> struct by_port */
 };
 
-#define BY_OWN_DOMAINS 3 /* pairs; products; taps */
+#define BY_OWN_DOMAINS 3  /* pairs; products; taps */
+#define BY_SAID_MOST   16 /* messages of the runtime; further ones are dropped */
 
 struct by_session {
     const struct by_ort *ort;
@@ -27,7 +28,8 @@ struct by_session {
     struct by_arena arena;      /* names and dimensions of ports */
     struct by_ports inputs, optional_inputs, outputs;
     atomic_bool cancelled;
-    struct by_log log;                          /* a copy; ONNX Runtime keeps a pointer to it */
+    struct by_log log;                          /* a copy */
+    _Atomic uint64_t said[BY_SAID_MOST];        /* hashes of what the runtime has said; 0: none */
     OrtCustomOpDomain *own_ops[BY_OWN_DOMAINS]; /* of ours; NULL at the end; go after the handle */
     uint64_t brings;                            /* operators, for by_opening_begin() */
 };

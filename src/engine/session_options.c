@@ -37,12 +37,29 @@ static int check_threads(unsigned threads, struct baryon_error *err)
     return by_fail(err, BARYON_ERR_USAGE, "%u threads, must be at most 4096", threads);
 }
 
+/* In a loop the runtime repeats a warning in every round of every run. */
+static bool is_news(struct by_session *session, const char *message)
+{
+    const uint64_t hash = by_hash(message, strlen(message), 0) | 1;
+    for (size_t i = 0; i < BY_SAID_MOST; i++) {
+        uint64_t said = 0;
+        if (atomic_compare_exchange_strong(&session->said[i], &said, hash))
+            return true;
+        if (said == hash)
+            return false;
+    }
+    return false;
+}
+
 static void forward_log(void *context, OrtLoggingLevel severity, const char *category,
                         const char *id, const char *place, const char *message)
 {
     char line[900];
+    struct by_session *session = context;
     (void)severity, (void)category, (void)id, (void)place;
-    by_log(context, BY_LOG_INFO, "ONNX Runtime: %s", by_ort_text(message, line, sizeof line));
+    if (is_news(session, message))
+        by_log(&session->log, BY_LOG_INFO, "ONNX Runtime: %s",
+               by_ort_text(message, line, sizeof line));
 }
 
 /* What goes wrong comes back as a status, so that even its errors are news only for those who want
@@ -56,7 +73,7 @@ static OrtLoggingLevel severity_of(const struct by_log *log)
 static int set_log(struct by_session *session, OrtSessionOptions *built, struct baryon_error *err)
 {
     const struct by_ort *ort = session->ort;
-    if (by_ort_status(ort, ort->api->SetUserLoggingFunction(built, forward_log, &session->log),
+    if (by_ort_status(ort, ort->api->SetUserLoggingFunction(built, forward_log, session),
                       "set up logging", err) ||
         by_ort_status(ort,
                       ort->api->SetSessionLogSeverityLevel(built, (int)severity_of(&session->log)),

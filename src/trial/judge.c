@@ -257,14 +257,14 @@ static int open_depot(struct by_judge *judge, const struct by_judge_options *opt
     return 0;
 }
 
-/* Values that stand for outputs, after the others that judge. */
+/* Values that stand for outputs. */
 static int find_selected(struct by_judge *judge, struct baryon_model *model,
-                         struct baryon_value **more, struct baryon_error *err)
+                         struct baryon_value **selected, struct baryon_error *err)
 {
     struct by_selects found;
     const size_t count = model->graph->output.count;
     int status = by_selects_find(model, &found, err);
-    if (status == 0 && found.left_out && found.count + judge->unsaturated_count <= BY_JUDGE_MORE) {
+    if (status == 0 && found.left_out) {
         judge->left_out = by_arena_alloc(&judge->arena, count, sizeof *judge->left_out, err);
         status = judge->left_out ? 0 : -1;
     }
@@ -272,7 +272,7 @@ static int find_selected(struct by_judge *judge, struct baryon_model *model,
         memcpy(judge->left_out, found.left_out, count * sizeof *judge->left_out);
     for (size_t i = 0; status == 0 && judge->left_out && i < found.count; i++) {
         const char *name = found.values[i]->name;
-        more[judge->unsaturated_count + i] = found.values[i];
+        selected[i] = found.values[i];
         judge->selected[i] = by_arena_text(&judge->arena, name, strlen(name), err);
         status = judge->selected[i] ? 0 : -1;
         judge->selected_count++;
@@ -285,10 +285,10 @@ static int find_selected(struct by_judge *judge, struct baryon_model *model,
 static int take_reference(struct by_judge *judge, struct baryon_model *reference,
                           struct baryon_error *err)
 {
-    struct baryon_value *more[BY_JUDGE_MORE];
+    struct baryon_value *selected[BY_SELECTS_MOST];
     size_t count;
     by_session_outputs(judge->session, &count);
-    if (find_selected(judge, reference, more, err) < 0)
+    if (find_selected(judge, reference, selected, err) < 0)
         return -1;
     if (count == judge->output_count + judge->selected_count)
         return 0;
@@ -301,15 +301,18 @@ static int open_reference(struct by_judge *judge, struct baryon_model *reference
                           struct baryon_error *err)
 {
     struct by_unsaturated found[BY_JUDGE_MORE];
-    struct baryon_value *more[BY_JUDGE_MORE];
-    judge->unsaturated_count =
-        unsaturated ? by_unsaturated_all(reference->graph, found, BY_JUDGE_MORE) : 0;
+    struct baryon_value *more[BY_JUDGE_MORE], *selected[BY_SELECTS_MOST];
+    if (find_selected(judge, reference, selected, err) < 0)
+        return -1;
+    if (unsaturated)
+        judge->unsaturated_count = by_unsaturated_all(reference->graph, judge->left_out, found,
+                                                      BY_JUDGE_MORE - judge->selected_count);
     for (size_t i = 0; i < judge->unsaturated_count; i++) {
         judge->centred[i] = found[i].centred;
         more[i] = found[i].value;
     }
-    if (find_selected(judge, reference, more, err) < 0)
-        return -1;
+    for (size_t i = 0; i < judge->selected_count; i++)
+        more[judge->unsaturated_count + i] = selected[i];
     return by_more_outputs_session(&judge->session, reference, more,
                                    judge->unsaturated_count + judge->selected_count,
                                    &judge->session_options, err);
@@ -631,7 +634,8 @@ static size_t find_more(const struct by_judge *judge, const struct baryon_graph 
 {
     struct by_unsaturated found[BY_JUDGE_MORE];
     const size_t wanted = judge->unsaturated_count;
-    if (wanted && by_unsaturated_all(graph, found, BY_JUDGE_MORE) != wanted)
+    if (wanted && by_unsaturated_all(graph, judge->left_out, found,
+                                     BY_JUDGE_MORE - judge->selected_count) != wanted)
         return 0;
     for (size_t i = 0; i < wanted; i++)
         more[i] = found[i].value;

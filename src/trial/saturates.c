@@ -65,15 +65,15 @@ static bool is_listed(const struct by_unsaturated *found, size_t count,
     return false;
 }
 
-size_t by_unsaturated_all(const struct baryon_graph *graph, struct by_unsaturated *found,
-                          size_t most)
+size_t by_unsaturated_all(const struct baryon_graph *graph, const bool *left_out,
+                          struct by_unsaturated *found, size_t most)
 {
     size_t count = 0;
     for (size_t i = 0; i < graph->output.count && count < most; i++) {
         struct by_unsaturated one;
         const struct baryon_value *output = by_graph_out(graph, i);
-        if (output && by_unsaturated_find(output, &one) && !by_value_is_output(one.value) &&
-            !is_listed(found, count, one.value))
+        if (output && !(left_out && left_out[i]) && by_unsaturated_find(output, &one) &&
+            !by_value_is_output(one.value) && !is_listed(found, count, one.value))
             found[count++] = one;
     }
     return count;

@@ -16,8 +16,9 @@ struct by_unsaturated {
 /* What an output's Softmax, Sigmoid or HardSigmoid reads, through operators that only
  * move values, Q/DQ pairs and constant factors included; false where there is none. */
 bool by_unsaturated_find(const struct baryon_value *output, struct by_unsaturated *found);
-/* Those of all outputs that have one, each once, in their order; how many. */
-size_t by_unsaturated_all(const struct baryon_graph *graph, struct by_unsaturated *found,
-                          size_t most);
+/* Those of all outputs that have one, each once, in their order; how many. left_out: outputs that
+ * are not looked at; NULL: none. */
+size_t by_unsaturated_all(const struct baryon_graph *graph, const bool *left_out,
+                          struct by_unsaturated *found, size_t most);
 
 #endif

@@ -33,12 +33,12 @@ static void what_a_softmax_reads_is_found(void **state)
 {
     (void)state;
     struct baryon_model *model = softmax_behind("Softmax", "y");
-    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 1);
+    assert_int_equal(by_unsaturated_all(model->graph, NULL, found, 4), 1);
     assert_string_equal(found[0].value->name, "r");
     assert_true(found[0].centred);
     by_model_free(model);
     model = softmax_behind("Sigmoid", "y");
-    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 1);
+    assert_int_equal(by_unsaturated_all(model->graph, NULL, found, 4), 1);
     assert_string_equal(found[0].value->name, "r");
     assert_false(found[0].centred);
     by_model_free(model);
@@ -48,7 +48,7 @@ static void other_ends_have_none(void **state)
 {
     (void)state;
     struct baryon_model *model = softmax_behind("Tanh", "y");
-    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 0);
+    assert_int_equal(by_unsaturated_all(model->graph, NULL, found, 4), 0);
     by_model_free(model);
 }
 
@@ -66,7 +66,7 @@ static void factors_are_passed_where_they_are_constant(void **state)
         put_node(model->graph, "scale", "Mul", gated ? "s,x" : "half,s", "y");
         gives(model, "y", BY_ELEM_FLOAT, "2,3");
         made(model);
-        assert_int_equal(by_unsaturated_all(model->graph, found, 4), !gated);
+        assert_int_equal(by_unsaturated_all(model->graph, NULL, found, 4), !gated);
         by_model_free(model);
     }
 }
@@ -83,7 +83,7 @@ static void outputs_are_not_listed_again(void **state)
     gives(model, "y", BY_ELEM_FLOAT, "2,3");
     gives(model, "z", BY_ELEM_FLOAT, "2,3");
     made(model);
-    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 1);
+    assert_int_equal(by_unsaturated_all(model->graph, NULL, found, 4), 1);
     by_model_free(model);
     model = new_model();
     takes(model, "x", BY_ELEM_FLOAT, "2,3");
@@ -92,7 +92,7 @@ static void outputs_are_not_listed_again(void **state)
     gives(model, "r", BY_ELEM_FLOAT, "2,3");
     gives(model, "y", BY_ELEM_FLOAT, "2,3");
     made(model);
-    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 0);
+    assert_int_equal(by_unsaturated_all(model->graph, NULL, found, 4), 0);
     by_model_free(model);
 }
 
@@ -103,7 +103,7 @@ static void a_session_gives_both_and_the_model_stays(void **state)
     size_t count;
     struct baryon_model *model = softmax_behind("Softmax", "y");
     const struct by_session_options options = {.optimization = -1};
-    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 1);
+    assert_int_equal(by_unsaturated_all(model->graph, NULL, found, 4), 1);
     struct by_more_outputs shown;
     assert_ok(by_more_outputs_show(model, &found[0].value, 1, &shown, &err));
     assert_ok(by_session_open_model(&session, model, 0, &options, &err));

@@ -19,6 +19,7 @@ static void assert_near(double found, double wanted, double far)
 struct source {
     uint64_t next;
     bool spoiled; /* the first value of each sample is infinite */
+    bool row;     /* of a matrix, in place of a vector */
     float values[2];
     struct by_array array;
 };
@@ -34,8 +35,8 @@ static int next_sample(void *context, const struct by_array **arrays, size_t *co
     source->values[1] = -(float)source->next;
     source->array = (struct by_array){.name = "x",
                                       .elem = BY_ELEM_FLOAT,
-                                      .rank = 1,
-                                      .dims = {2},
+                                      .rank = source->row ? 2 : 1,
+                                      .dims = {source->row ? 1 : 2, 2},
                                       .data = source->values,
                                       .size = sizeof source->values};
     source->next++;
@@ -66,6 +67,24 @@ static struct baryon_model *adder(float addend)
     return model;
 }
 
+/* y: a Sigmoid of those values of x * factor that are positive */
+static struct baryon_model *selector(const float *factor)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,2");
+    put_weight(model, "w", BY_ELEM_FLOAT, (const int64_t[]){2, 2}, 2, factor, 4 * sizeof *factor);
+    put_node(model->graph, "product", "MatMul", "x,w", "t");
+    put_node(model->graph, "relu", "Relu", "t", "r");
+    put_node(model->graph, "count", "NonZero", "r", "places");
+    put_node(model->graph, "turn", "Transpose", "places", "rows");
+    put_node(model->graph, "pick", "GatherND", "r,rows", "p");
+    put_node(model->graph, "end", "Sigmoid", "p", "y");
+    gives(model, "y", BY_ELEM_FLOAT, "n");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    return model;
+}
+
 static struct by_depot *depot_of_judge; /* NULL: none */
 
 static struct by_judge *open_judge(struct source *source, struct baryon_model *model, size_t look,
@@ -81,6 +100,7 @@ static struct by_judge *open_judge(struct source *source, struct baryon_model *m
                                              .look = look,
                                              .aside = aside,
                                              .most = most,
+                                             .unsaturated = true,
                                              .depot = depot_of_judge};
     source->next = 0;
     assert_ok(by_judge_open(&judge, model, &options, &err));
@@ -220,6 +240,31 @@ static void test_not_finite(void **state)
     by_model_free(other);
 }
 
+/* Where two models give different numbers of results, neither these are compared nor what their
+ * Sigmoid reads. */
+static void test_selected(void **state)
+{
+    (void)state;
+    struct source source = {.row = true};
+    struct by_session *session;
+    struct by_judgement found;
+    struct baryon_model *reference = selector((const float[]){1, 0, 0, 1}),
+                        *other = selector((const float[]){1, 0.5F, 0, 0});
+    struct by_judge *judge = open_judge(&source, reference, 3, 2, 2);
+    run_references(judge, 0);
+    by_judge_end_references(judge);
+    assert_ok(by_judge_session(judge, other, false, &session, &err));
+    assert_ok(by_judge_run(judge, session, NULL, 0, &found, &err));
+    assert_int_equal(found.count, 1);
+    assert_string_equal(found.outputs[0].name, "r");
+    assert_near(found.outputs[0].signal, 16, 1e-9);
+    assert_near(found.outputs[0].noise, 4, 1e-9);
+    by_session_close(session);
+    by_judge_close(judge);
+    by_model_free(reference);
+    by_model_free(other);
+}
+
 /* --- Gains --- */
 
 static struct by_judgement judgement_of(double signal, double noise)
@@ -352,11 +397,11 @@ static void test_in_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_more),         cmocka_unit_test(test_sqnr),
-        cmocka_unit_test(test_not_finite),   cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_worst_output), cmocka_unit_test(test_certainty),
-        cmocka_unit_test(test_usual_gain),   cmocka_unit_test(test_last),
-        cmocka_unit_test(test_in_a_file),
+        cmocka_unit_test(test_more),       cmocka_unit_test(test_sqnr),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_selected),
+        cmocka_unit_test(test_gain),       cmocka_unit_test(test_worst_output),
+        cmocka_unit_test(test_certainty),  cmocka_unit_test(test_usual_gain),
+        cmocka_unit_test(test_last),       cmocka_unit_test(test_in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -429,6 +429,35 @@ static void test_log(void **state)
     assert_int_equal(quiet.count, 0);
 }
 
+/* Has another size than it says, of which the runtime warns in every run. */
+static struct baryon_model *wrong_size_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N");
+    gives(model, "y", BY_ELEM_FLOAT, "2");
+    put_node(model->graph, "abs", "Abs", "x", "y");
+    return model;
+}
+
+static void test_repeated_log(void **state)
+{
+    (void)state;
+    struct heard heard = {0};
+    const struct by_log log = {hear, &heard, BY_LOG_INFO};
+    struct by_session *session =
+        open_model(wrong_size_model(), &(struct by_session_options){.log = &log});
+    const float values[] = {1, 2, 3};
+    const struct by_array three = FLOATS("x", 1, ((const int64_t[]){3}), values),
+                          four = FLOATS("x", 1, ((const int64_t[]){4}), one_to_four);
+    const unsigned before = heard.count;
+    for (int i = 0; i < 3; i++)
+        by_run_free(run_ok(session, &three, 1));
+    assert_int_equal(heard.count, before + 1);
+    by_run_free(run_ok(session, &four, 1));
+    assert_int_equal(heard.count, before + 2);
+    by_session_close(session);
+}
+
 /* --- cancelling and threads --- */
 
 /* x is doubled in a loop that takes as many rounds as are asked for. */
@@ -522,21 +551,14 @@ static void test_cancel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports),
-        cmocka_unit_test(test_scalar_and_unranked),
-        cmocka_unit_test(test_optional_inputs),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_models_that_do_not_run),
-        cmocka_unit_test(test_lent_weights),
-        cmocka_unit_test(test_lent_for_a_while),
-        cmocka_unit_test(test_lent_shapes),
-        cmocka_unit_test(test_refused_options),
-        cmocka_unit_test(test_absent_provider),
-        cmocka_unit_test(test_options_that_change_nothing),
-        cmocka_unit_test(test_op_libraries),
-        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_threads_on_one_session),
+        cmocka_unit_test(test_ports),           cmocka_unit_test(test_scalar_and_unranked),
+        cmocka_unit_test(test_optional_inputs), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_models_that_do_not_run),
+        cmocka_unit_test(test_lent_weights),    cmocka_unit_test(test_lent_for_a_while),
+        cmocka_unit_test(test_lent_shapes),     cmocka_unit_test(test_refused_options),
+        cmocka_unit_test(test_absent_provider), cmocka_unit_test(test_options_that_change_nothing),
+        cmocka_unit_test(test_op_libraries),    cmocka_unit_test(test_log),
+        cmocka_unit_test(test_repeated_log),    cmocka_unit_test(test_threads_on_one_session),
         cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
