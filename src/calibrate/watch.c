@@ -74,19 +74,27 @@ static size_t product(const int64_t *dims, size_t from, size_t to)
     return count;
 }
 
+static struct by_channel_values by_channel(const struct by_array *values, size_t axis,
+                                           const struct by_tap_look *look)
+{
+    return (struct by_channel_values){.at = values->data,
+                                      .elem = values->elem,
+                                      .outer = product(values->dims, 0, axis),
+                                      .channels = (size_t)values->dims[axis],
+                                      .inner = product(values->dims, axis + 1, values->rank),
+                                      .blocks = look->blocks};
+}
+
 /* The shape of this sample is noted already. */
 static int look_at_channels(struct by_tensor_stats *tensor, const struct by_array *values,
-                            const struct by_team *team, struct baryon_error *err)
+                            const struct by_tap_look *look, struct baryon_error *err)
 {
     if (!by_tensor_stats_has_channels(tensor))
         return 0;
-    const size_t axis = (size_t)tensor->channel_axis;
-    if (!tensor->channels.count &&
-        by_channels_init(&tensor->channels, (size_t)tensor->dims[axis], err) < 0)
+    const struct by_channel_values all = by_channel(values, (size_t)tensor->channel_axis, look);
+    if (!tensor->channels.count && by_channels_init(&tensor->channels, all.channels, err) < 0)
         return -1;
-    return by_channels_look(&tensor->channels, values->data, values->elem,
-                            product(values->dims, 0, axis),
-                            product(values->dims, axis + 1, values->rank), team, err);
+    return by_channels_look(&tensor->channels, &all, look->team, err);
 }
 
 /* Whose means are wanted; 0: none. */
@@ -104,15 +112,9 @@ static int sum_channels(struct by_watch_lane *lane, const struct by_tensor_stats
                         struct baryon_error *err)
 {
     const size_t channels = channels_in(tensor, values, look->sample);
-    const size_t axis = (size_t)tensor->channel_axis;
     if (!channels)
         return 0;
-    const struct by_channel_values all = {.at = values->data,
-                                          .elem = values->elem,
-                                          .outer = product(values->dims, 0, axis),
-                                          .channels = channels,
-                                          .inner = product(values->dims, axis + 1, values->rank),
-                                          .blocks = look->blocks};
+    const struct by_channel_values all = by_channel(values, (size_t)tensor->channel_axis, look);
     if (channels > lane->sum_count) {
         float *sums = by_realloc(lane->sums, channels, sizeof *sums, err);
         if (!sums)
@@ -145,7 +147,7 @@ static int look_around(struct by_watch_lane *lane, struct by_tensor_stats *tenso
     by_tensor_stats_shape(tensor, values->dims, values->rank);
     if (add_channels(lane, tensor, values, look->sample, err) < 0)
         return -1;
-    return lane->watch->plan->per_channel ? look_at_channels(tensor, values, look->team, err) : 0;
+    return lane->watch->plan->per_channel ? look_at_channels(tensor, values, look, err) : 0;
 }
 
 static int look_alone(struct by_watch_lane *lane, const struct by_sketch_values *all,
@@ -290,6 +292,14 @@ static int watch_layers(struct by_watch *watch, struct baryon_error *err)
     return 0;
 }
 
+/* Blocks are of axis 1. */
+static bool takes_blocks(const struct by_watch *watch, const struct watched *value)
+{
+    const struct by_calibrate_plan *plan = watch->plan;
+    const bool other = value->tensor != NO_TENSOR && plan->targets[value->tensor].channel_axis != 1;
+    return !value->layers.count && !(plan->per_channel && other);
+}
+
 static int open_taps(struct by_watch *watch, struct baryon_model *model,
                      const struct by_session_options *options, struct baryon_error *err)
 {
@@ -302,7 +312,7 @@ static int open_taps(struct by_watch *watch, struct baryon_model *model,
                                   .value_count = 1,
                                   .look = look_at_watched,
                                   .context = value,
-                                  .any_layout = !watch->plan->per_channel && !value->layers.count};
+                                  .any_layout = takes_blocks(watch, value)};
     }
     int status = by_tapped_open(&watch->tapped, model, taps, watch->values.count, options, err);
     by_free(taps);

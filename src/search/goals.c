@@ -13,7 +13,7 @@ static int bad_goal(const char *text, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_USAGE, "--goal: %s is no goal", by_quote(quoted, text));
-    return by_err_hint(err, "write METRIC>=NUMBER or METRIC<=NUMBER, such as sqnr>=20");
+    return by_err_hint(err, "write METRIC>=NUMBER or METRIC<=NUMBER in quotes, such as 'sqnr>=20'");
 }
 
 /* Shares of rows, and measures that are 1 for equal results. */

@@ -175,7 +175,7 @@ static int bad_goal(const char *text, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_USAGE, "--goal: %s is no goal", by_quote(quoted, text));
-    return by_err_hint(err, "write kl<=NUMBER, such as kl<=0.02");
+    return by_err_hint(err, "write kl<=NUMBER in quotes, such as 'kl<=0.02'");
 }
 
 static int read_goal(const char *text, double *kl, struct baryon_error *err)

@@ -10,9 +10,8 @@
 #ifndef BY_CHANNEL_MEANS_H
 #define BY_CHANNEL_MEANS_H
 
-#include "base/blocks.h"
-#include "base/team.h"
 #include "moments/fold.h"
+#include "stats/sketch.h"
 
 struct by_channel_means {
     struct by_fold sums; /* count 0: not asked for, or the size varies */
@@ -24,14 +23,6 @@ static inline bool by_channel_means_of(uint64_t sample)
 {
     return sample < 16 || sample % 8 == 0;
 }
-
-/* One sample's values, [outer][channels][inner]; or in blocks. */
-struct by_channel_values {
-    const void *at;
-    int64_t elem;
-    size_t outer, channels, inner;
-    const struct by_blocks *blocks; /* of float values; NULL: one after the other */
-};
 
 int by_channel_means_init(struct by_channel_means *means, size_t count, struct baryon_error *err);
 void by_channel_means_release(struct by_channel_means *means);

@@ -42,21 +42,21 @@ static void add_channel_range(struct by_channels *channels, size_t channel, floa
 struct look {
     struct by_channels *channels;
     const struct by_sketch_path *path;
-    const void *values;
-    int64_t elem;
-    size_t outer, inner;
-    float *squares; /* of this look, by channel, where they lie side by side */
+    const struct by_channel_values *values;
+    size_t row;     /* values from a row of channels to the next, where they lie side by side */
+    float *squares; /* of this look, by channel, there */
 };
 
 static void look_channel(const struct look *look, size_t channel, float *buffer)
 {
+    const struct by_channel_values *values = look->values;
     float min = INFINITY, max = -INFINITY;
-    for (size_t o = 0; o < look->outer; o++) {
-        size_t begin = (o * look->channels->count + channel) * look->inner;
-        for (size_t at = 0, step; at < look->inner; at += step) {
-            step = look->inner - at < BLOCK * BLOCK ? look->inner - at : BLOCK * BLOCK;
+    for (size_t o = 0; o < values->outer; o++) {
+        size_t begin = (o * values->channels + channel) * values->inner;
+        for (size_t at = 0, step; at < values->inner; at += step) {
+            step = values->inner - at < BLOCK * BLOCK ? values->inner - at : BLOCK * BLOCK;
             const float *floats =
-                by_sketch_floats(look->values, look->elem, begin + at, step, buffer);
+                by_sketch_floats(values->at, values->elem, begin + at, step, buffer);
             look->path->range(floats, step, &min, &max);
         }
     }
@@ -75,13 +75,53 @@ static int look_channels(void *context, size_t begin, size_t end, unsigned worke
     return 0;
 }
 
+/* --- In blocks: value i of a block is of its channel i % size --- */
+
+static void begin_ranges(float *min, float *max)
+{
+    for (size_t i = 0; i < BLOCK; i++) {
+        min[i] = INFINITY;
+        max[i] = -INFINITY;
+    }
+}
+
+static void look_block(const struct look *look, size_t block)
+{
+    const struct by_blocks *blocks = look->values->blocks;
+    const size_t size = by_block_size(blocks);
+    float min[BLOCK], max[BLOCK];
+    begin_ranges(min, max);
+    for (size_t item = 0; item < look->values->outer; item++) {
+        const float *at = by_block_at(blocks, look->values->at, item, block);
+        for (size_t i = 0; i < size; i += BLOCK)
+            look->path->ranges(at + i, size - i < BLOCK ? size - i : BLOCK, min, max);
+    }
+    for (size_t i = 0; i < BLOCK; i++) {
+        const size_t channel = block * blocks->block + i % blocks->block;
+        if (channel < blocks->channels && min[i] <= max[i])
+            add_channel_range(look->channels, channel, min[i], max[i]);
+    }
+}
+
+static int look_blocks(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    (void)worker;
+    (void)err;
+    for (size_t block = begin; block < end; block++)
+        look_block(context, block);
+    return 0;
+}
+
+/* --- Side by side --- */
+
 static void add_squares(const float *values, size_t count, double *squares)
 {
     for (size_t i = 0; i < count; i++)
         squares[i] += (double)values[i] * values[i];
 }
 
-/* Channels that lie side by side: [begin, end) of each row. */
+/* [begin, end) of each row. */
 static int look_columns(void *context, size_t begin, size_t end, unsigned worker,
                         struct baryon_error *err)
 {
@@ -90,13 +130,10 @@ static int look_columns(void *context, size_t begin, size_t end, unsigned worker
     double squares[BLOCK] = {0};
     (void)worker;
     (void)err;
-    for (size_t i = 0; i < BLOCK; i++) {
-        min[i] = INFINITY;
-        max[i] = -INFINITY;
-    }
-    for (size_t o = 0; o < look->outer; o++) {
-        size_t at = o * look->channels->count + begin;
-        const float *values = by_sketch_floats(look->values, look->elem, at, end - begin, buffer);
+    begin_ranges(min, max);
+    for (size_t o = 0; o < look->values->outer; o++) {
+        const float *values = by_sketch_floats(look->values->at, look->values->elem,
+                                               o * look->row + begin, end - begin, buffer);
         look->path->ranges(values, end - begin, min, max);
         add_squares(values, end - begin, squares);
     }
@@ -122,22 +159,36 @@ static int look_at_columns(struct look *look, const struct by_team *team, struct
     return status;
 }
 
-int by_channels_look(struct by_channels *channels, const void *values, int64_t elem, size_t outer,
-                     size_t inner, const struct by_team *team, struct baryon_error *err)
+/* --- All of a sample --- */
+
+static size_t count_blocks(const struct by_blocks *blocks)
 {
+    return (blocks->channels + blocks->block - 1) / blocks->block;
+}
+
+/* So many of them that a piece is worth a thread's while. */
+static size_t at_a_time(size_t values)
+{
+    const size_t count = values ? BY_SKETCH_PIECE / values : 0;
+    return count ? count : 1;
+}
+
+int by_channels_look(struct by_channels *channels, const struct by_channel_values *values,
+                     const struct by_team *team, struct baryon_error *err)
+{
+    const struct by_blocks *blocks = values->blocks;
+    const size_t count = blocks ? count_blocks(blocks) : channels->count;
     struct look look = {.channels = channels,
                         .path = by_sketch_path_chosen(),
                         .values = values,
-                        .elem = elem,
-                        .outer = outer,
-                        .inner = inner};
-    if (by_sketch_check(elem, err))
+                        .row = blocks ? count * blocks->block : count};
+    if (by_sketch_check(values->elem, err))
         return -1;
-    if (inner == 1)
+    if (values->inner == 1)
         return look_at_columns(&look, team, err);
-    /* So many channels that a piece is worth a thread's while. */
-    size_t each = outer && inner ? BY_SKETCH_PIECE / outer / inner : 0;
-    return by_team_for(team, channels->count, each ? each : 1, look_channels, &look, err);
+    const size_t each = values->outer * (blocks ? by_block_size(blocks) : values->inner);
+    return by_team_for(team, count, at_a_time(each), blocks ? look_blocks : look_channels, &look,
+                       err);
 }
 
 void by_channels_merge(struct by_channels *channels, const struct by_channels *other)

@@ -126,9 +126,17 @@ struct by_channels {
 
 int by_channels_init(struct by_channels *channels, size_t count, struct baryon_error *err);
 void by_channels_release(struct by_channels *channels);
-/* The tensor as [outer][count][inner]. */
-int by_channels_look(struct by_channels *channels, const void *values, int64_t elem, size_t outer,
-                     size_t inner, const struct by_team *team, struct baryon_error *err);
+/* One sample's values, [outer][channels][inner]; or in blocks. */
+struct by_channel_values {
+    const void *at;
+    int64_t elem;
+    size_t outer, channels, inner;
+    const struct by_blocks *blocks; /* of float values; NULL: one after the other */
+};
+
+/* As many channels as there are. */
+int by_channels_look(struct by_channels *channels, const struct by_channel_values *values,
+                     const struct by_team *team, struct baryon_error *err);
 /* Of another size: channels becomes empty (count 0). */
 void by_channels_merge(struct by_channels *channels, const struct by_channels *other);
 

@@ -152,7 +152,13 @@ static inline int stats_look(struct by_stats *stats, unsigned index, uint64_t sa
         by_channels_init(&tensor->channels, (size_t)dims[tensor->channel_axis], error))
         return -1;
     if (tensor->channels.count &&
-        by_channels_look(&tensor->channels, values, BY_ELEM_FLOAT, outer, inner, NULL, error))
+        by_channels_look(&tensor->channels,
+                         &(struct by_channel_values){.at = values,
+                                                     .elem = BY_ELEM_FLOAT,
+                                                     .outer = outer,
+                                                     .channels = tensor->channels.count,
+                                                     .inner = inner},
+                         NULL, error))
         return -1;
     return tensor->has_means && by_tensor_stats_has_channels(tensor)
                ? stats_sum(tensor, values, outer, inner, first, error)

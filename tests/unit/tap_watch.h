@@ -13,6 +13,7 @@
 struct seen {
     char name[128];
     struct by_array array; /* data is a copy */
+    const void *at;        /* where the tensor was */
     uint64_t sample;
     size_t tap; /* which looked */
 };
@@ -59,6 +60,7 @@ static inline int watch_tap(void *context, const struct by_tap_look *look, struc
         seen->array = *array;
         seen->array.name = seen->name;
         seen->array.data = copy_seen(array);
+        seen->at = array->data;
         seen->sample = look->sample;
         seen->tap = watcher->tap;
     }

@@ -426,7 +426,10 @@ static struct by_stats *stats_of(const float *reach)
         struct by_tensor_stats *tensor = &stats->tensors[i];
         by_tensor_stats_shape(tensor, (int64_t[]){1, CHANNELS}, 2);
         assert_ok(by_channels_init(&tensor->channels, CHANNELS, &err));
-        assert_ok(by_channels_look(&tensor->channels, reach, BY_ELEM_FLOAT, 1, 1, NULL, &err));
+        assert_ok(by_channels_look(
+            &tensor->channels,
+            &(struct by_channel_values){.at = reach, .elem = BY_ELEM_FLOAT, 1, CHANNELS, 1}, NULL,
+            &err));
     }
     return stats;
 }

@@ -112,6 +112,14 @@ static void bins_are_in_order(void **state)
     by_sketch_release(&sketch);
 }
 
+static int look_at_channels(struct by_channels *channels, const void *at, int64_t elem,
+                            size_t outer, size_t inner, const struct by_team *team)
+{
+    const struct by_channel_values all = {
+        .at = at, .elem = elem, .outer = outer, .channels = channels->count, .inner = inner};
+    return by_channels_look(channels, &all, team, &err);
+}
+
 static void other_types_are_refused(void **state)
 {
     (void)state;
@@ -122,7 +130,7 @@ static void other_types_are_refused(void **state)
                  BARYON_ERR_UNSUPPORTED,
                  "values of type int32, must be floats of 16, 32 or 64 bits");
     assert_ok(by_channels_init(&channels, 1, &err));
-    assert_int_equal(by_channels_look(&channels, values, BY_ELEM_INT8, 1, 1, NULL, &err), -1);
+    assert_int_equal(look_at_channels(&channels, values, BY_ELEM_INT8, 1, 1, NULL), -1);
     by_channels_release(&channels);
 }
 
@@ -452,7 +460,7 @@ static void compare_channels(size_t outer, size_t count, size_t inner, const str
     assert_ok(by_channels_init(&twice, count, &err));
     for (size_t k = 0; k < KINDS; k += 5) {
         fill(&kinds[k], 0, values, outer * count * inner);
-        assert_ok(by_channels_look(&channels, values, BY_ELEM_FLOAT, outer, inner, team, &err));
+        assert_ok(look_at_channels(&channels, values, BY_ELEM_FLOAT, outer, inner, team));
         look_slowly(values, count, outer, inner, min, max, seen);
     }
     by_channels_merge(&twice, &channels);
@@ -484,13 +492,72 @@ static void channels_are_exact(void **state)
     by_pool_close(pool);
 }
 
+/* [item][channel][place] as blocks; what fills them up is to have no effect. */
+static void put_in_blocks(const float *plain, size_t items, const struct by_blocks *blocks,
+                          float *out)
+{
+    const size_t each = (blocks->channels + blocks->block - 1) / blocks->block;
+    for (size_t i = 0; i < items * each * by_block_size(blocks); i++)
+        out[i] = i % 2 ? INFINITY : -1e30f;
+    for (size_t i = 0; i < items * blocks->channels * blocks->places; i++) {
+        const size_t place = i % blocks->places, plane = i / blocks->places;
+        const size_t channel = plane % blocks->channels, item = plane / blocks->channels;
+        out[((item * each + channel / blocks->block) * blocks->places + place) * blocks->block +
+            channel % blocks->block] = plain[i];
+    }
+}
+
+static void compare_blocks(size_t items, size_t count, size_t places, size_t block,
+                           const struct by_team *team)
+{
+    const struct by_blocks blocks = {count, block, places};
+    const size_t padded = (count + block - 1) / block * block;
+    struct by_channels plain, found;
+    float *blocked = test_malloc(items * padded * places * sizeof *blocked);
+    const struct by_channel_values all = {blocked, BY_ELEM_FLOAT, items, count, places, &blocks};
+    assert_ok(by_channels_init(&plain, count, &err));
+    assert_ok(by_channels_init(&found, count, &err));
+    for (size_t k = 0; k < KINDS; k += 3) {
+        fill(&kinds[k], 0, values, items * count * places);
+        put_in_blocks(values, items, &blocks, blocked);
+        assert_ok(look_at_channels(&plain, values, BY_ELEM_FLOAT, items, places, NULL));
+        assert_ok(by_channels_look(&found, &all, team, &err));
+    }
+    assert_memory_equal(found.min, plain.min, count * sizeof *plain.min);
+    assert_memory_equal(found.max, plain.max, count * sizeof *plain.max);
+    assert_memory_equal(found.seen, plain.seen, count * sizeof *plain.seen);
+    assert_int_equal(found.squares.count, plain.squares.count);
+    for (size_t c = 0; c < plain.squares.count; c++)
+        assert_true(by_fold_value(&found.squares, c) == by_fold_value(&plain.squares, c));
+    by_channels_release(&plain);
+    by_channels_release(&found);
+    test_free(blocked);
+}
+
+static void channels_in_blocks_are_the_same(void **state)
+{
+    (void)state;
+    struct by_pool *pool;
+    struct by_pool_team team;
+    assert_ok(by_pool_open(&pool, 3, &err));
+    by_pool_team(&team, pool);
+    static const size_t shapes[][3] = {{1, 8, 49}, {1, 1, 4},    {2, 30, 196}, {3, 17, 1},
+                                       {1, 64, 1}, {1, 100, 13}, {2, 16, 5000}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (size_t block = 8; block <= 16; block += 8) {
+            compare_blocks(shapes[s][0], shapes[s][1], shapes[s][2], block, NULL);
+            compare_blocks(shapes[s][0], shapes[s][1], shapes[s][2], block, &team.team);
+        }
+    by_pool_close(pool);
+}
+
 static void channels_of_strange_values(void **state)
 {
     (void)state;
     static const uint16_t halves[] = {0x7c00, 0xfe00, 0x8000, 0x7c00, 0x3c00, 0xbc00};
     struct by_channels channels, other;
     assert_ok(by_channels_init(&channels, 3, &err));
-    assert_ok(by_channels_look(&channels, halves, BY_ELEM_FLOAT16, 2, 1, NULL, &err));
+    assert_ok(look_at_channels(&channels, halves, BY_ELEM_FLOAT16, 2, 1, NULL));
     assert_false(channels.seen[0]);
     assert_true(channels.min[0] == 0 && channels.max[0] == 0);
     assert_true(channels.min[1] == 1 && channels.max[1] == 1);
@@ -517,6 +584,7 @@ int main(void)
         cmocka_unit_test(order_and_merging_do_not_matter),
         cmocka_unit_test(memory_stays_small),
         cmocka_unit_test(channels_are_exact),
+        cmocka_unit_test(channels_in_blocks_are_the_same),
         cmocka_unit_test(channels_of_strange_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,29 @@ static void test_several_on_their_edges(void **state)
         }
 }
 
+/* Nor where no size is known: the second tap reads what the first one passed on. */
+static void test_nothing_is_copied(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N,2");
+    takes(model, "shape", BY_ELEM_INT64, "M");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "a", "Reshape", "x,shape", "p");
+    put_node(model->graph, "b", "Neg", "p", "q");
+    put_node(model->graph, "c", "Abs", "q", "y");
+    struct by_tapped *tapped = open_taps(model, &watch, "q q", &plain);
+    const int64_t flat = 4;
+    const struct by_array inputs[] = {
+        x_array(), array_of("shape", BY_ELEM_INT64, 1, (const int64_t[]){1}, &flat, sizeof flat)};
+    assert_ok(by_tapped_run(tapped, inputs, 2, 0, &err));
+    assert_string_equal(seen_names(&watch), "q q");
+    assert_int_equal(watch.at[1].tap, 1 - watch.at[0].tap);
+    assert_ptr_equal(watch.at[0].at, watch.at[1].at);
+    by_tapped_close(tapped);
+    by_model_free(model);
+}
+
 static void test_no_taps(void **state)
 {
     (void)state;
@@ -682,6 +705,7 @@ int main(void)
         cmocka_unit_test_teardown(test_values, clear_watch),
         cmocka_unit_test_teardown(test_inputs_outputs_and_several, clear_watch),
         cmocka_unit_test_teardown(test_several_on_their_edges, clear_watch),
+        cmocka_unit_test_teardown(test_nothing_is_copied, clear_watch),
         cmocka_unit_test_teardown(test_no_taps, clear_watch),
         cmocka_unit_test_teardown(test_ports_are_the_models, clear_watch),
         cmocka_unit_test_teardown(test_the_model_is_as_it_was, clear_watch),
