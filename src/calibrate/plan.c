@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define SKETCH_BYTES  (UINT64_C(64) << 10) /* of usual values: some 30 powers of two, both signs */
+#define SKETCH_BYTES  (UINT64_C(36) << 10) /* of usual values: some 30 powers of two, both signs */
 #define CHANNEL_BYTES 9
 #define VOTED         4 /* positions that samples vote for, usually */
 #define FOLD_BYTES    16

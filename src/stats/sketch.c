@@ -12,11 +12,16 @@ void by_sketch_init(struct by_sketch *sketch)
     *sketch = (struct by_sketch){.top = -1, .nonfinite_sample = BY_SKETCH_NO_SAMPLE};
 }
 
-void by_sketch_release(struct by_sketch *sketch)
+static void release_rows(struct by_sketch *sketch)
 {
     for (int sign = 0; sign < 2; sign++)
         for (int e = 0; e < BY_SKETCH_EXPONENTS; e++)
             by_free(sketch->rows[sign][e]);
+}
+
+void by_sketch_release(struct by_sketch *sketch)
+{
+    release_rows(sketch);
     by_votes_release(&sketch->votes);
     by_sketch_init(sketch);
 }
@@ -32,28 +37,49 @@ size_t by_sketch_bytes(const struct by_sketch *sketch)
     for (int sign = 0; sign < 2; sign++)
         for (int e = 0; e < BY_SKETCH_EXPONENTS; e++)
             if (sketch->rows[sign][e])
-                bytes += sizeof(uint64_t) << by_sketch_bits(sketch->top - e);
+                bytes += by_sketch_count_size(sketch) << by_sketch_bits(sketch->top - e);
     return bytes;
 }
 
 /* --- Rows --- */
 
-/* Adds counts of 1 << bits bins to a row of 1 << (bits - fewer). */
-static void add_bin_row(uint64_t *row, const uint64_t *from, unsigned bits, unsigned fewer)
+static size_t bins_of(const struct by_sketch *sketch, int e)
 {
-    for (size_t i = 0; i < (size_t)1 << bits; i++)
-        row[i >> fewer] += from[i];
+    return (size_t)1 << by_sketch_bits(sketch->top - e);
+}
+
+static uint64_t count_at(const struct by_sketch *sketch, const void *row, size_t bin)
+{
+    return sketch->wide ? ((const uint64_t *)row)[bin] : ((const uint32_t *)row)[bin];
+}
+
+const uint64_t *by_sketch_row(const struct by_sketch *sketch, int sign, int exponent,
+                              uint64_t buffer[BY_SKETCH_ROW])
+{
+    const void *row = sketch->rows[sign][exponent];
+    if (!row || sketch->wide)
+        return row;
+    for (size_t i = 0; i < bins_of(sketch, exponent); i++)
+        buffer[i] = count_at(sketch, row, i);
+    return buffer;
+}
+
+/* Adds a row of another sketch, whose bins may be narrower, to one of this sketch. */
+static void add_bin_row(const struct by_sketch *sketch, void *row, const struct by_sketch *other,
+                        const void *from, int e, int top)
+{
+    const unsigned fewer = by_sketch_bits(other->top - e) - by_sketch_bits(top - e);
+    for (size_t i = 0; i < bins_of(other, e); i++)
+        by_sketch_count(sketch, row, i >> fewer, count_at(other, from, i));
 }
 
 /* A fresh row for that top takes what the old one holds. */
-static void replace_row(struct by_sketch *sketch, int sign, int e, uint64_t *fresh, int top)
+static void replace_row(struct by_sketch *sketch, int sign, int e, void *fresh, int top)
 {
-    uint64_t *old = sketch->rows[sign][e];
-    if (old) {
-        unsigned bits = by_sketch_bits(sketch->top - e);
-        add_bin_row(fresh, old, bits, bits - by_sketch_bits(top - e));
-        by_free(old);
-    }
+    void *old = sketch->rows[sign][e];
+    if (old)
+        add_bin_row(sketch, fresh, sketch, old, e, top);
+    by_free(old);
     sketch->rows[sign][e] = fresh;
 }
 
@@ -64,8 +90,7 @@ static bool needs_row(const struct by_sketch *sketch, int sign, int e, int top, 
     return by_sketch_bits(sketch->top - e) != by_sketch_bits(top - e);
 }
 
-static bool has_rows(uint64_t *const rows[BY_SKETCH_EXPONENTS],
-                     const bool touched[BY_SKETCH_EXPONENTS])
+static bool has_rows(void *const rows[BY_SKETCH_EXPONENTS], const bool touched[BY_SKETCH_EXPONENTS])
 {
     const bool *at = touched, *const end = touched + BY_SKETCH_EXPONENTS;
     while ((at = memchr(at, 1, (size_t)(end - at))))
@@ -81,19 +106,49 @@ static bool has_all(const struct by_sketch *sketch, int top, by_sketch_touched t
            has_rows(sketch->rows[1], touched[1]);
 }
 
-int by_sketch_prepare(struct by_sketch *sketch, int top, by_sketch_touched touched,
+static int widen_row(struct by_sketch *wide, const struct by_sketch *sketch, int sign, int e,
+                     struct baryon_error *err)
+{
+    const void *row = sketch->rows[sign][e];
+    if (row && !(wide->rows[sign][e] = by_alloc_zero(bins_of(sketch, e), sizeof(uint64_t), err)))
+        return -1;
+    if (row)
+        add_bin_row(wide, wide->rows[sign][e], sketch, row, e, sketch->top);
+    return 0;
+}
+
+static int widen_counts(struct by_sketch *sketch, struct baryon_error *err)
+{
+    struct by_sketch wide = {.top = sketch->top, .wide = true};
+    for (int sign = 0; sign < 2; sign++)
+        for (int e = 0; e <= sketch->top; e++)
+            if (widen_row(&wide, sketch, sign, e, err) < 0) {
+                release_rows(&wide);
+                return -1;
+            }
+    release_rows(sketch);
+    memcpy(sketch->rows, wide.rows, sizeof sketch->rows);
+    sketch->wide = true;
+    return 0;
+}
+
+int by_sketch_prepare(struct by_sketch *sketch, int top, by_sketch_touched touched, uint64_t more,
                       struct baryon_error *err)
 {
+    const uint64_t room = sketch->count < UINT32_MAX ? UINT32_MAX - sketch->count : 0;
+    if (!sketch->wide && more > room && widen_counts(sketch, err) < 0)
+        return -1;
     if (has_all(sketch, top, touched))
         return 0;
-    uint64_t *fresh[2 * BY_SKETCH_EXPONENTS] = {0};
+    void *fresh[2 * BY_SKETCH_EXPONENTS] = {0};
     if (top < sketch->top)
         top = sketch->top;
     for (int i = 0; i < 2 * BY_SKETCH_EXPONENTS; i++) {
         int sign = i / BY_SKETCH_EXPONENTS, e = i % BY_SKETCH_EXPONENTS;
         if (!needs_row(sketch, sign, e, top, touched[sign][e]))
             continue;
-        fresh[i] = by_alloc_zero((size_t)1 << by_sketch_bits(top - e), sizeof **fresh, err);
+        fresh[i] =
+            by_alloc_zero((size_t)1 << by_sketch_bits(top - e), by_sketch_count_size(sketch), err);
         if (fresh[i])
             continue;
         while (i > 0)
@@ -138,12 +193,9 @@ static void merge_rows(struct by_sketch *sketch, const struct by_sketch *other)
 {
     for (int sign = 0; sign < 2; sign++)
         for (int e = 0; e <= other->top; e++) {
-            const uint64_t *from = other->rows[sign][e];
-            if (!from)
-                continue;
-            unsigned bits = by_sketch_bits(other->top - e);
-            unsigned fewer = bits - by_sketch_bits(sketch->top - e);
-            add_bin_row(sketch->rows[sign][e], from, bits, fewer);
+            const void *from = other->rows[sign][e];
+            if (from)
+                add_bin_row(sketch, sketch->rows[sign][e], other, from, e, sketch->top);
         }
 }
 
@@ -178,7 +230,7 @@ int by_sketch_merge(struct by_sketch *sketch, const struct by_sketch *other,
             touched[sign][e] = other->rows[sign][e] != NULL;
     if (by_votes_join(&votes, &sketch->votes, &other->votes, err))
         return -1;
-    if (by_sketch_prepare(sketch, other->top, touched, err)) {
+    if (by_sketch_prepare(sketch, other->top, touched, other->count, err)) {
         by_votes_release(&votes);
         return -1;
     }

@@ -41,8 +41,10 @@ struct by_sketch {
     struct by_exact sum, squares;           /* of finite values */
     struct by_exact sample_min, sample_max; /* sums over samples of their min and max */
     int top; /* greatest biased exponent of a non-zero value, -1: none */
-    /* [sign][exponent], NULL: nothing there; 1 << by_sketch_bits(top - exponent) counts. */
-    uint64_t *rows[2][BY_SKETCH_EXPONENTS];
+    /* [sign][exponent], NULL: nothing there; 1 << by_sketch_bits(top - exponent) counts of 32 bits,
+     * of 64 where `wide`: more values are there than 32 bits can count. by_sketch_row() reads. */
+    void *rows[2][BY_SKETCH_EXPONENTS];
+    bool wide;
     struct by_votes votes; /* of samples that were asked: calib/votes.h */
 };
 
@@ -53,6 +55,10 @@ void by_sketch_init(struct by_sketch *sketch);
 void by_sketch_release(struct by_sketch *sketch);
 /* Bits of a row at that distance from the top. */
 unsigned by_sketch_bits(int distance);
+#define BY_SKETCH_ROW 2048 /* of a row, at most */
+/* The counts of a row: where they lie, or in the buffer; NULL: nothing there. */
+const uint64_t *by_sketch_row(const struct by_sketch *sketch, int sign, int exponent,
+                              uint64_t buffer[BY_SKETCH_ROW]);
 size_t by_sketch_bytes(const struct by_sketch *sketch); /* memory it takes */
 
 int by_sketch_scratch_open(struct by_sketch_scratch **scratch, unsigned workers,

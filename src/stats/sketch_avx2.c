@@ -218,13 +218,7 @@ TARGET static void tally(const struct by_sketch_plan *plan, const float *values,
 
 /* --- Adding to rows --- */
 
-INLINE void add_four(uint64_t *row, __m128i counts)
-{
-    const __m256i wide = _mm256_cvtepu32_epi64(counts);
-    _mm256_storeu_si256((void *)row, _mm256_add_epi64(_mm256_loadu_si256((void *)row), wide));
-}
-
-TARGET static void flush_pair_avx2(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+TARGET static void flush_pair_avx2(uint32_t *even, uint32_t *odd, size_t count, uint32_t *row)
 {
     const __m256i none = _mm256_setzero_si256();
     for (size_t i = 0; i < count; i += 8) {
@@ -233,9 +227,8 @@ TARGET static void flush_pair_avx2(uint32_t *even, uint32_t *odd, size_t count, 
         const __m256i both = _mm256_or_si256(a, b);
         if (_mm256_testz_si256(both, both))
             continue;
-        const __m256i sum = _mm256_add_epi32(a, b);
-        add_four(row + i, _mm256_castsi256_si128(sum));
-        add_four(row + i + 4, _mm256_extracti128_si256(sum, 1));
+        const __m256i had = _mm256_loadu_si256((void *)(row + i));
+        _mm256_storeu_si256((void *)(row + i), _mm256_add_epi32(had, _mm256_add_epi32(a, b)));
         _mm256_storeu_si256((void *)(even + i), none);
         _mm256_storeu_si256((void *)(odd + i), none);
     }

@@ -122,21 +122,15 @@ TARGET static void tally(const struct by_sketch_plan *plan, const float *values,
 
 /* --- Adding to rows --- */
 
-INLINE void add_eight(uint64_t *row, __m256i counts)
-{
-    const __m512i wide = _mm512_cvtepu32_epi64(counts);
-    _mm512_storeu_si512(row, _mm512_add_epi64(_mm512_loadu_si512(row), wide));
-}
-
-TARGET static void flush_pair_avx512(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+TARGET static void flush_pair_avx512(uint32_t *even, uint32_t *odd, size_t count, uint32_t *row)
 {
     for (size_t i = 0; i < count; i += 16) {
         const __m512i a = _mm512_loadu_si512(even + i), b = _mm512_loadu_si512(odd + i);
-        const __m512i both = _mm512_or_si512(a, b), sum = _mm512_add_epi32(a, b);
+        const __m512i both = _mm512_or_si512(a, b);
         if (!_mm512_test_epi32_mask(both, both))
             continue;
-        add_eight(row + i, _mm512_castsi512_si256(sum));
-        add_eight(row + i + 8, _mm512_extracti64x4_epi64(sum, 1));
+        const __m512i had = _mm512_loadu_si512(row + i);
+        _mm512_storeu_si512(row + i, _mm512_add_epi32(had, _mm512_add_epi32(a, b)));
         _mm512_storeu_si512(even + i, _mm512_setzero_si512());
         _mm512_storeu_si512(odd + i, _mm512_setzero_si512());
     }

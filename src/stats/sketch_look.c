@@ -85,7 +85,7 @@ static void unlock(const struct by_sketch_values *values)
 
 /* What the workers counted goes to the rows; sums and the like to part. */
 static int flush_workers(struct by_sketch_scratch *scratch, struct by_sketch *sketch,
-                         struct by_sketch_part *part, struct baryon_error *err)
+                         struct by_sketch_part *part, uint64_t more, struct baryon_error *err)
 {
     by_sketch_touched touched = {0};
     for (unsigned w = 0; w < scratch->worker_count; w++)
@@ -94,7 +94,7 @@ static int flush_workers(struct by_sketch_scratch *scratch, struct by_sketch *sk
             by_sketch_worker_touched(&scratch->workers[w], sketch, touched);
             by_sketch_part_merge(part, &scratch->workers[w].part);
         }
-    int status = by_sketch_prepare(sketch, by_sketch_range_top(&part->range), touched, err);
+    int status = by_sketch_prepare(sketch, by_sketch_range_top(&part->range), touched, more, err);
     for (unsigned w = 0; w < scratch->worker_count; w++)
         if (scratch->workers[w].used) {
             if (!status)
@@ -108,6 +108,8 @@ static int look_all(struct by_sketch *sketch, struct look *look, uint64_t sample
                     const struct by_team *team, struct baryon_error *err)
 {
     const size_t count = look->values->count;
+    /* Between rounds another thread may look. */
+    const uint64_t more = count > look->scratch->round ? UINT64_MAX : count;
     struct by_sketch_part part;
     by_sketch_part_init(&part);
     while (look->begin < count) {
@@ -115,7 +117,7 @@ static int look_all(struct by_sketch *sketch, struct look *look, uint64_t sample
         size_t round = left < look->scratch->round ? left : look->scratch->round;
         int failed = by_team_for(team, round, BY_SKETCH_SPAN, look_span, look, err);
         lock(look->values);
-        failed |= flush_workers(look->scratch, sketch, &part, failed ? NULL : err);
+        failed |= flush_workers(look->scratch, sketch, &part, more, failed ? NULL : err);
         look->begin += round;
         if (!failed && look->begin == count)
             by_sketch_take(sketch, &part, count, sample);

@@ -223,7 +223,7 @@ static void visit_count(struct walk *walk, const float *at, size_t count)
         int exponent = (int)(size >> 23);
         unsigned bits = by_sketch_bits(walk->sketch->top - exponent);
         uint32_t bin = (size & 0x7fffff) >> (23 - bits);
-        walk->sketch->rows[to_bits(at[i]) >> 31][exponent][bin]++;
+        by_sketch_count(walk->sketch, walk->sketch->rows[to_bits(at[i]) >> 31][exponent], bin, 1);
     }
 }
 
@@ -235,7 +235,7 @@ int by_sketch_look_plain(struct by_sketch *sketch, float *buffer, const void *va
     by_sketch_part_init(&all.part);
     walk_pieces(&all, visit_measure);
     walk_pieces(&all, visit_touch);
-    if (by_sketch_prepare(sketch, by_sketch_range_top(&all.part.range), all.touched, err))
+    if (by_sketch_prepare(sketch, by_sketch_range_top(&all.part.range), all.touched, count, err))
         return -1;
     walk_pieces(&all, visit_count);
     by_sketch_take(sketch, &all.part, count, sample);

@@ -61,9 +61,24 @@ const float *by_sketch_floats(const void *values, int64_t elem, size_t begin, si
 int by_sketch_look_plain(struct by_sketch *sketch, float *buffer, const void *values, int64_t elem,
                          size_t count, uint64_t sample, struct baryon_error *err);
 
-/* Makes rows where touched says, and all rows as coarse as this top asks. All or nothing. */
-int by_sketch_prepare(struct by_sketch *sketch, int top, by_sketch_touched touched,
+/* Makes rows where touched says, all rows as coarse as this top asks, and counts of 64 bits where
+ * so many more values require them. A failure leaves what the sketch says. */
+int by_sketch_prepare(struct by_sketch *sketch, int top, by_sketch_touched touched, uint64_t more,
                       struct baryon_error *err);
+/* Bytes of a count. */
+static inline size_t by_sketch_count_size(const struct by_sketch *sketch)
+{
+    return sketch->wide ? sizeof(uint64_t) : sizeof(uint32_t);
+}
+/* Adds to a bin of a row that is there. */
+static inline void by_sketch_count(const struct by_sketch *sketch, void *row, size_t bin,
+                                   uint64_t more)
+{
+    if (sketch->wide)
+        ((uint64_t *)row)[bin] += more;
+    else
+        ((uint32_t *)row)[bin] += (uint32_t)more;
+}
 /* After by_sketch_prepare(): all but the rows, of a sample with count values. */
 void by_sketch_take(struct by_sketch *sketch, const struct by_sketch_part *part, size_t count,
                     uint64_t sample);

@@ -122,10 +122,10 @@ static void tally_plain(const struct by_sketch_plan *plan, const float *values, 
         by_sketch_lanes_add(lanes, i, values[i]);
 }
 
-static void flush_plain(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+static void flush_plain(uint32_t *even, uint32_t *odd, size_t count, uint32_t *row)
 {
     for (size_t i = 0; i < count; i++) {
-        row[i] += (uint64_t)even[i] + odd[i];
+        row[i] += even[i] + odd[i];
         even[i] = odd[i] = 0;
     }
 }

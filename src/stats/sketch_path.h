@@ -68,7 +68,7 @@ struct by_sketch_path {
     void (*tally)(const struct by_sketch_plan *plan, const float *values, size_t count,
                   struct by_sketch_tables *tables, struct by_sketch_lanes *lanes);
     /* Adds counts of two tables, a multiple of 16, to a row, and clears them. */
-    void (*flush)(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row);
+    void (*flush)(uint32_t *even, uint32_t *odd, size_t count, uint32_t *row);
     /* Least and greatest finite value of both what is there and values. */
     void (*range)(const float *values, size_t count, float *min, float *max);
     /* The same for each place by itself. */

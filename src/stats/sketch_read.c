@@ -58,9 +58,10 @@ static void put_bin(struct writing *out, double low, double high, uint64_t count
 
 static void put_negative(struct writing *out, const struct by_sketch *sketch)
 {
+    uint64_t buffer[BY_SKETCH_ROW];
     for (int e = sketch->top; e >= 0; e--) {
         const struct edges edges = edges_of(sketch, e);
-        const uint64_t *row = sketch->rows[1][e];
+        const uint64_t *row = by_sketch_row(sketch, 1, e, buffer);
         for (size_t bin = row ? edges.count : 0; bin-- > 0;)
             put_bin(out, -(edges.first + (double)(bin + 1) * edges.width),
                     -(edges.first + (double)bin * edges.width), row[bin]);
@@ -70,9 +71,11 @@ static void put_negative(struct writing *out, const struct by_sketch *sketch)
 /* Positive values, or with both the magnitudes of all. */
 static void put_positive(struct writing *out, const struct by_sketch *sketch, bool both)
 {
+    uint64_t buffers[2][BY_SKETCH_ROW];
     for (int e = 0; e <= sketch->top; e++) {
         const struct edges edges = edges_of(sketch, e);
-        const uint64_t *row = sketch->rows[0][e], *other = both ? sketch->rows[1][e] : NULL;
+        const uint64_t *row = by_sketch_row(sketch, 0, e, buffers[0]);
+        const uint64_t *other = both ? by_sketch_row(sketch, 1, e, buffers[1]) : NULL;
         for (size_t bin = 0; (row || other) && bin < edges.count; bin++)
             put_bin(out, edges.first + (double)bin * edges.width,
                     edges.first + (double)(bin + 1) * edges.width,

@@ -150,10 +150,10 @@ static void tally(const struct by_sketch_plan *plan, const float *values, size_t
 
 /* --- Adding to rows --- */
 
-static void flush_pair_vector(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+static void flush_pair_vector(uint32_t *even, uint32_t *odd, size_t count, uint32_t *row)
 {
     for (size_t i = 0; i < count; i++)
-        row[i] += (uint64_t)even[i] + odd[i];
+        row[i] += even[i] + odd[i];
     memset(even, 0, count * sizeof *even);
     memset(odd, 0, count * sizeof *odd);
 }

@@ -200,10 +200,12 @@ void by_sketch_worker_touched(struct by_sketch_worker *worker, const struct by_s
                 touched[sign][e] |= any_of(row_of(worker, t, sign, e), row_size(&worker->plan, e));
 }
 
-static void flush_coarser(uint32_t *from, size_t count, uint64_t *to, unsigned fewer)
+/* To bins that are wider, or have counts of 64 bits. */
+static void flush_slowly(const struct by_sketch *sketch, uint32_t *from, size_t count, void *row,
+                         unsigned fewer)
 {
     for (size_t i = 0; i < count; i++)
-        to[i >> fewer] += from[i];
+        by_sketch_count(sketch, row, i >> fewer, from[i]);
     memset(from, 0, count * sizeof *from);
 }
 
@@ -213,16 +215,16 @@ void by_sketch_worker_flush(struct by_sketch_worker *worker, const struct by_ske
     const int first = first_row(worker);
     for (int sign = 0; sign < 2; sign++)
         for (int e = first; e < end_row(worker, sign); e++) {
-            uint64_t *row = sketch->rows[sign][e];
+            void *row = sketch->rows[sign][e];
             uint32_t *even = row_of(worker, 0, sign, e), *odd = row_of(worker, 1, sign, e);
             const size_t count = row_size(&worker->plan, e);
             const unsigned bits = 23u - worker->plan.shift[e];
             const unsigned fewer = bits - by_sketch_bits(sketch->top - e);
-            if (row && !fewer)
+            if (row && !fewer && !sketch->wide)
                 path->flush(even, odd, count, row);
             else if (row) {
-                flush_coarser(even, count, row, fewer);
-                flush_coarser(odd, count, row, fewer);
+                flush_slowly(sketch, even, count, row, fewer);
+                flush_slowly(sketch, odd, count, row, fewer);
             }
         }
 }

@@ -1,5 +1,6 @@
 /* Sketches and channels of a .stats file. */
 #include "array/elem.h"
+#include "stats/sketch_part.h"
 #include "stats/store.h"
 
 #include <inttypes.h>
@@ -8,16 +9,16 @@
 /* How many, then each from the top down: exponents left out since the one before, counts. */
 static void put_rows(struct by_str *out, const struct by_sketch *sketch, int sign)
 {
-    uint64_t *const *rows = sketch->rows[sign];
-    uint64_t count = 0;
+    uint64_t count = 0, buffer[BY_SKETCH_ROW];
     for (int e = 0; e <= sketch->top; e++)
-        count += rows[e] != NULL;
+        count += sketch->rows[sign][e] != NULL;
     by_store_put_varint(out, count);
     for (int e = sketch->top, next = e; e >= 0; e--) {
-        if (!rows[e])
+        const uint64_t *row = by_sketch_row(sketch, sign, e, buffer);
+        if (!row)
             continue;
         by_store_put_varint(out, (uint64_t)(next - e));
-        by_store_put_counts(out, rows[e], (size_t)1 << by_sketch_bits(sketch->top - e));
+        by_store_put_counts(out, row, (size_t)1 << by_sketch_bits(sketch->top - e));
         next = e - 1;
     }
 }
@@ -55,18 +56,24 @@ static uint64_t row_sum(const uint64_t *row, size_t count)
 
 static uint64_t take_row(struct by_store_in *in, struct by_sketch *sketch, int sign, int e)
 {
+    uint64_t counts[BY_SKETCH_ROW];
     size_t count = (size_t)1 << by_sketch_bits(sketch->top - e);
-    if (in->failed || !by_store_allow(in, count, sizeof(uint64_t)))
+    if (in->failed || !by_store_allow(in, count, by_sketch_count_size(sketch)))
         return 0;
-    uint64_t *row = by_alloc_zero(count, sizeof *row, in->err);
+    void *row = by_alloc_zero(count, by_sketch_count_size(sketch), in->err);
     in->failed |= !row;
     sketch->rows[sign][e] = row;
     if (!row)
         return 0;
-    by_store_take_counts(in, row, count);
-    uint64_t sum = row_sum(row, count);
+    by_store_take_counts(in, counts, count);
+    if (in->failed)
+        return 0;
+    uint64_t sum = row_sum(counts, count);
     if (!sum)
         by_store_fail(in, "a row of the histogram is empty");
+    /* Where a sum is beyond 32 bits and the count of all values is not, they do not add up. */
+    for (size_t i = 0; i < count; i++)
+        by_sketch_count(sketch, row, i, counts[i]);
     return sum;
 }
 
@@ -132,6 +139,7 @@ void by_store_take_sketch(struct by_store_in *in, struct by_sketch *sketch)
     uint64_t sums[2] = {0};
     by_sketch_init(sketch);
     sketch->count = by_store_take_varint(in, UINT64_MAX, "the number of values");
+    sketch->wide = sketch->count > UINT32_MAX;
     sketch->samples = by_store_take_varint(in, UINT64_MAX, "the number of samples");
     sketch->finite_samples = by_store_take_varint(in, UINT64_MAX, "the number of samples");
     sketch->zeros = by_store_take_varint(in, UINT64_MAX, "the number of zeros");

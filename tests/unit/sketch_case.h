@@ -43,7 +43,9 @@ static inline void assert_same_sketch(const struct by_sketch *a, const struct by
     assert_int_equal(a->top, b->top);
     for (int sign = 0; sign < 2; sign++)
         for (int e = 0; e < BY_SKETCH_EXPONENTS; e++) {
-            const uint64_t *x = a->rows[sign][e], *y = b->rows[sign][e];
+            uint64_t buffers[2][BY_SKETCH_ROW];
+            const uint64_t *x = by_sketch_row(a, sign, e, buffers[0]);
+            const uint64_t *y = by_sketch_row(b, sign, e, buffers[1]);
             assert_int_equal(x != NULL, y != NULL);
             if (x)
                 assert_memory_equal(x, y, sizeof *x << by_sketch_bits(a->top - e));

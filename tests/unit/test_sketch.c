@@ -436,6 +436,68 @@ static void memory_stays_small(void **state)
     by_sketch_release(&sketch);
 }
 
+/* --- More values than 32 bits can count --- */
+
+/* Each takes the other's counts until both have more; what they have then of what they began with.
+ */
+static void grow(struct by_sketch sketches[2], uint64_t times[2])
+{
+    times[0] = times[1] = 1;
+    for (int i = 0; sketches[0].count <= UINT32_MAX || sketches[1].count <= UINT32_MAX; i = 1 - i) {
+        assert_ok(by_sketch_merge(&sketches[i], &sketches[1 - i], &err));
+        times[i] += times[1 - i];
+    }
+}
+
+static void assert_times(const struct by_sketch *grown, const struct by_sketch *once,
+                         uint64_t times)
+{
+    struct by_sketch_bin *many, *few;
+    size_t count, wanted;
+    assert_ok(by_sketch_bins(grown, &many, &count, &err));
+    assert_ok(by_sketch_bins(once, &few, &wanted, &err));
+    assert_int_equal(grown->count, once->count * times);
+    assert_int_equal(count, wanted);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(many[i].low == few[i].low && many[i].high == few[i].high);
+        assert_int_equal(many[i].count, few[i].count * times);
+    }
+    by_free(many);
+    by_free(few);
+}
+
+static void counts_go_beyond_32_bits(void **state)
+{
+    (void)state;
+    struct by_sketch once, grown[2], copy;
+    struct by_sketch_scratch *scratch = open_scratch(by_sketch_path_chosen(), 1);
+    uint64_t times[2];
+    fill(&kinds[0], 0, values, MANY);
+    for (int i = 0; i < 3; i++) {
+        struct by_sketch *sketch = i < 2 ? &grown[i] : &once;
+        by_sketch_init(sketch);
+        look_ref(sketch, values, MANY, 0);
+    }
+    assert_false(once.wide);
+    grow(grown, times);
+    for (int i = 0; i < 2; i++) {
+        assert_true(grown[i].wide);
+        assert_times(&grown[i], &once, times[i]);
+    }
+    by_sketch_init(&copy);
+    assert_ok(by_sketch_merge(&copy, &grown[0], &err));
+    for (size_t i = 0; i < MANY; i++)
+        values[i] *= 5; /* rows become coarser */
+    look_ref(&copy, values, MANY, 1);
+    assert_ok(by_sketch_look(&grown[0], scratch, values, BY_ELEM_FLOAT, MANY, 1, NULL, &err));
+    assert_same_sketch(&copy, &grown[0]);
+    by_sketch_scratch_close(scratch);
+    by_sketch_release(&once);
+    by_sketch_release(&copy);
+    by_sketch_release(&grown[0]);
+    by_sketch_release(&grown[1]);
+}
+
 /* --- Channels --- */
 
 static void look_slowly(const float *at, size_t count, size_t outer, size_t inner, float *min,
@@ -584,6 +646,7 @@ int main(void)
         cmocka_unit_test(order_and_merging_do_not_matter),
         cmocka_unit_test(memory_stays_small),
         cmocka_unit_test(channels_are_exact),
+        cmocka_unit_test(counts_go_beyond_32_bits),
         cmocka_unit_test(channels_in_blocks_are_the_same),
         cmocka_unit_test(channels_of_strange_values),
     };

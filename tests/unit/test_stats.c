@@ -47,10 +47,12 @@ static void assert_same_sketch(const struct by_sketch *a, const struct by_sketch
     struct by_sketch x = *a, y = *b;
     for (int sign = 0; sign < 2; sign++)
         for (int e = 0; e < BY_SKETCH_EXPONENTS; e++) {
-            assert_int_equal(x.rows[sign][e] == NULL, y.rows[sign][e] == NULL);
-            if (x.rows[sign][e])
-                assert_memory_equal(x.rows[sign][e], y.rows[sign][e],
-                                    sizeof(uint64_t) << by_sketch_bits(x.top - e));
+            uint64_t buffers[2][BY_SKETCH_ROW];
+            const uint64_t *p = by_sketch_row(a, sign, e, buffers[0]);
+            const uint64_t *q = by_sketch_row(b, sign, e, buffers[1]);
+            assert_int_equal(p == NULL, q == NULL);
+            if (p)
+                assert_memory_equal(p, q, sizeof *p << by_sketch_bits(x.top - e));
             x.rows[sign][e] = y.rows[sign][e] = NULL;
         }
     assert_int_equal(x.votes.count, y.votes.count);
@@ -103,6 +105,25 @@ static void assert_same_layer(const struct by_layer_stats *a, const struct by_la
     if (a->moments.counts)
         assert_memory_equal(a->moments.counts, from_file.counts,
                             (size_t)a->layer.columns * sizeof(uint64_t));
+}
+
+/* More values than 32 bits can count. */
+static void test_round_trip_of_many(void **state)
+{
+    (void)state;
+    struct by_stats *made = stats_make(0, STATS_SAMPLES, 1), *more = stats_make(0, 2, 1), *loaded;
+    struct by_sketch *sketch = &made->tensors[0].sketch, *other = &more->tensors[0].sketch;
+    while (sketch->count <= UINT32_MAX || other->count <= UINT32_MAX) {
+        assert_ok(by_sketch_merge(sketch, other, &err));
+        assert_ok(by_sketch_merge(other, sketch, &err));
+    }
+    save(made, "a");
+    assert_ok(by_stats_load(&loaded, "a", &err));
+    assert_true(loaded->tensors[0].sketch.wide);
+    assert_same_sketch(sketch, &loaded->tensors[0].sketch);
+    by_stats_close(made);
+    by_stats_close(more);
+    by_stats_close(loaded);
 }
 
 static void test_round_trip(void **state)
@@ -646,6 +667,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trip, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_round_trip_of_many, scratch_enter, scratch_leave),
         cmocka_unit_test(test_what_is_kept_of_shapes),
         cmocka_unit_test(test_cover),
         cmocka_unit_test_setup_teardown(test_any_order_gives_the_same, scratch_enter,
