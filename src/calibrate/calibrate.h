@@ -43,6 +43,7 @@ struct by_calibrate_options {
     uint64_t shard, shards; /* this part of the samples, from 0; shards 0: all */
     bool spare_shards;      /* there may be more than samples: the last ones have none */
     unsigned lanes; /* samples at once, as a calibration of a model like it found; 0: not known */
+    struct by_gate *gate; /* that each run passes, with others of the caller's; NULL: none */
     struct by_session_options session;
     struct by_input_options input;
     const struct by_input_callback *samples; /* instead of a path; with NULL: none */

@@ -18,6 +18,7 @@ struct lane {
 struct by_lanes {
     struct by_watch *watch;
     size_t port_count;
+    struct by_gate *gate;
     struct lane lane[LANES_MAX];
     unsigned count;       /* lanes */
     unsigned threads;     /* 0, or as many as lanes */
@@ -39,12 +40,14 @@ static void run_lane_job(struct by_lanes *lanes, struct by_watch_lane *lane,
     struct by_job_done *done = &job->done;
     const struct by_array *arrays = job->held.arrays;
     by_err_clear(&done->error);
+    by_gate_enter(lanes->gate);
     done->status = by_watch_sample(lane, arrays, lanes->port_count, job->sample, &done->nonfinite,
                                    &done->error) < 0 ||
                            by_sample_hash(&done->content, arrays, lanes->port_count, job->sample,
                                           &done->error) < 0
                        ? -1
                        : 0;
+    by_gate_leave(lanes->gate);
 }
 
 /* These two are called with the lock held. */
@@ -188,7 +191,7 @@ static int add_lane(struct by_lanes *lanes, struct baryon_error *err)
 }
 
 int by_lanes_open(struct by_lanes **out, struct by_watch *watch, size_t port_count,
-                  struct baryon_error *err)
+                  struct by_gate *gate, struct baryon_error *err)
 {
     struct by_lanes *lanes = by_alloc_zero(1, sizeof *lanes, err);
     *out = NULL;
@@ -198,6 +201,7 @@ int by_lanes_open(struct by_lanes **out, struct by_watch *watch, size_t port_cou
     pthread_cond_init(&lanes->changed, NULL);
     lanes->watch = watch;
     lanes->port_count = port_count;
+    lanes->gate = gate;
     lanes->places = 1;
     if (add_lane(lanes, err) < 0) {
         by_lanes_close(lanes);

@@ -6,6 +6,7 @@
 #ifndef BY_CALIBRATE_LANES_H
 #define BY_CALIBRATE_LANES_H
 
+#include "base/gate.h"
 #include "base/hash.h"
 #include "calibrate/watch.h"
 #include "input/input.h"
@@ -27,9 +28,9 @@ struct by_lane_job {
 
 struct by_lanes;
 
-/* One lane, no thread. */
+/* One lane, no thread. gate: that each run passes; NULL: none. */
 int by_lanes_open(struct by_lanes **lanes, struct by_watch *watch, size_t port_count,
-                  struct baryon_error *err);
+                  struct by_gate *gate, struct baryon_error *err);
 /* Waits for what is running. */
 void by_lanes_close(struct by_lanes *lanes);
 /* So many lanes with threads, or as many as there can be. Once, between jobs. */

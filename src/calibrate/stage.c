@@ -295,7 +295,8 @@ static int run_stage(struct stage *stage, struct baryon_error *err)
     if (by_calibration_covered(calibration, stage->stats))
         return 0;
     by_watch_into(calibration->watch, stage->stats, stage->pass);
-    if (by_lanes_open(&stage->lanes, calibration->watch, calibration->port_count, err) < 0)
+    if (by_lanes_open(&stage->lanes, calibration->watch, calibration->port_count,
+                      calibration->options->gate, err) < 0)
         return -1;
     int status = by_ahead_open(&stage->ahead, calibration->input, err);
     if (status == 0)

@@ -110,6 +110,7 @@ int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_
     options.first = by_judge_looks(trial->judge);
     options.session.threads = trial->threads;
     options.lanes = trial->q->lanes;
+    options.gate = trial->gate;
     options.input.random = false;
     options.input.count = 0;
     options.input.log = NULL; /* calibration says the same of the same samples */
@@ -194,7 +195,10 @@ static int look_as_it_is(struct by_trial *trial, struct baryon_error *err)
 
 static int run_reference(struct by_trial *trial, size_t sample, struct baryon_error *err)
 {
-    return by_judge_reference(trial->judge, sample, err) < 0 ? -1 : by_trial_go_on(trial, 1, err);
+    by_gate_enter(trial->gate);
+    const int status = by_judge_reference(trial->judge, sample, err);
+    by_gate_leave(trial->gate);
+    return status < 0 ? -1 : by_trial_go_on(trial, 1, err);
 }
 
 static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
@@ -208,11 +212,18 @@ static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
+/* The look has threads of its own. */
 static int look_and_run(struct by_trial *trial, bool judges, struct baryon_error *err)
 {
-    const size_t count = judges ? by_judge_count(trial->judge) : 0;
-    trial->referenced = count;
-    if (by_par_for(trial->q->pool, 1 + trial->referenced, 1, look_or_run, trial, err) < 0)
+    struct by_gate gate;
+    trial->referenced = judges ? by_judge_count(trial->judge) : 0;
+    by_gate_open(&gate, by_pool_threads(trial->q->pool));
+    trial->gate = &gate;
+    const int status =
+        by_par_for(trial->q->pool, 1 + trial->referenced, 1, look_or_run, trial, err);
+    trial->gate = NULL;
+    by_gate_close(&gate);
+    if (status < 0)
         return -1;
     if (trial->seen[0].stats)
         (void)by_stats_find(trial->seen[0].stats, ""); /* from here on it is only read */

@@ -4,6 +4,7 @@
 #ifndef BY_TRIAL_INTERNAL_H
 #define BY_TRIAL_INTERNAL_H
 
+#include "base/gate.h"
 #include "base/hash.h"
 #include "engine/pair.h"
 #include "onnx/frame.h"
@@ -68,7 +69,8 @@ struct by_trial {
     struct by_trial_entry entries[BY_TRIAL_ENTRIES];
     size_t entry_count;
     struct by_trial_session sessions[BY_TRIAL_ENTRIES];
-    unsigned threads; /* of one look */
+    unsigned threads;     /* of one look */
+    struct by_gate *gate; /* of runs beside each other, while the model as it is is looked at */
     pthread_mutex_t lock;
     pthread_cond_t opened; /* a session is open, or could not be */
     struct by_calibrate_progress progress;
