@@ -23,7 +23,8 @@ struct library {
     struct by_ort ort;
     void *handle;
     char *path;
-    unsigned users;
+    unsigned users, sharing; /* the latter: sessions that share memory */
+    OrtMemoryInfo *shared;   /* names the arena; NULL: there is none, or it is not ours */
     struct library *next;
 };
 
@@ -156,6 +157,14 @@ static struct library *open_library(const char *path, struct baryon_error *err)
     return library;
 }
 
+static struct library *library_of(const struct by_ort *ort)
+{
+    struct library *library = libraries;
+    while (&library->ort != ort)
+        library = library->next;
+    return library;
+}
+
 int by_ort_open(const struct by_ort **ort, const char *path, struct baryon_error *err)
 {
     pthread_mutex_lock(&lock);
@@ -172,13 +181,78 @@ void by_ort_close(const struct by_ort *ort)
     if (!ort)
         return;
     pthread_mutex_lock(&lock);
-    struct library **at = &libraries;
-    while (&(*at)->ort != ort)
+    struct library *library = library_of(ort), **at = &libraries;
+    while (*at != library)
         at = &(*at)->next;
-    struct library *library = *at;
     if (--library->users == 0) {
         *at = library->next;
         free_library(library);
     }
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- Memory that sessions share --- */
+
+/* Regions as large as what is asked for: those of the default grow in powers of two. */
+static OrtStatus *make_arena(const struct by_ort *ort, const OrtMemoryInfo *info)
+{
+    static const char *const keys[] = {"max_mem", "arena_extend_strategy"};
+    static const size_t values[] = {0, 1};
+    OrtArenaCfg *config = NULL;
+    OrtStatus *status = ort->api->CreateArenaCfgV2(keys, values, 2, &config);
+    if (!status)
+        status = ort->api->CreateAndRegisterAllocator(ort->env, info, config);
+    if (config)
+        ort->api->ReleaseArenaCfg(config);
+    return status;
+}
+
+/* It is refused where the process has one. */
+static int begin_sharing(struct library *library, struct baryon_error *err)
+{
+    const struct by_ort *ort = &library->ort;
+    OrtMemoryInfo *info = NULL;
+    if (by_ort_status(ort,
+                      ort->api->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &info),
+                      "describe memory", err))
+        return -1;
+    OrtStatus *status = make_arena(ort, info);
+    if (!status) {
+        library->shared = info;
+        return 0;
+    }
+    ort->api->ReleaseStatus(status);
+    ort->api->ReleaseMemoryInfo(info);
+    return 0;
+}
+
+static void end_sharing(struct library *library)
+{
+    const OrtApi *api = library->ort.api;
+    if (!library->shared)
+        return;
+    OrtStatus *status = api->UnregisterAllocator(library->ort.env, library->shared);
+    if (status)
+        api->ReleaseStatus(status);
+    api->ReleaseMemoryInfo(library->shared);
+    library->shared = NULL;
+}
+
+int by_ort_share_memory(const struct by_ort *ort, struct baryon_error *err)
+{
+    pthread_mutex_lock(&lock);
+    struct library *library = library_of(ort);
+    const int status = library->sharing ? 0 : begin_sharing(library, err);
+    library->sharing += status == 0;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void by_ort_unshare_memory(const struct by_ort *ort)
+{
+    pthread_mutex_lock(&lock);
+    struct library *library = library_of(ort);
+    if (--library->sharing == 0)
+        end_sharing(library);
     pthread_mutex_unlock(&lock);
 }

@@ -35,6 +35,14 @@ int by_ort_open(const struct by_ort **ort, const char *path, struct baryon_error
 void by_ort_close(const struct by_ort *ort);
 
 /*
+ * Memory that sessions share: what one frees another takes, so that several in turn hold as much as
+ * the largest. It goes back with the last of them. Where the process has made an arena for
+ * all sessions itself, that one is shared.
+ */
+int by_ort_share_memory(const struct by_ort *ort, struct baryon_error *err);
+void by_ort_unshare_memory(const struct by_ort *ort);
+
+/*
  * Takes the status over: 0 when NULL, else -1 with "ONNX Runtime cannot DOING: its
  * message" in err, the message in one line and without places in its source.
  */

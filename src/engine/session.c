@@ -49,10 +49,12 @@ static struct by_session *new_session(const struct by_session_options *options,
         by_ort_status(
             ort,
             ort->api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &session->memory),
-            "describe memory", err)) {
+            "describe memory", err) ||
+        (options->shares_memory && by_ort_share_memory(ort, err))) {
         by_session_close(session);
         return NULL;
     }
+    session->shares_memory = options->shares_memory;
     return session;
 }
 
@@ -71,6 +73,8 @@ void by_session_close(struct by_session *session)
         if (session->memory)
             api->ReleaseMemoryInfo(session->memory);
         by_crew_close(session->crew);
+        if (session->shares_memory)
+            by_ort_unshare_memory(session->ort);
         by_ort_close(session->ort);
     }
     by_ports_release(session);

@@ -32,6 +32,7 @@ struct by_session_options {
      * kernels, whose sums saturate on x86 processors without VNNI. */
     bool as_written;
     bool low_memory;          /* gives memory back after every run; slower */
+    bool shares_memory;       /* of runs and weights, with all sessions that do */
     bool few_runs;            /* weights stay as they lie: opens sooner, each run takes longer */
     bool allow_links;         /* external data may be links (package caches) */
     const struct by_log *log; /* may be NULL; lives as long, called from any thread */

@@ -28,6 +28,7 @@ struct by_session {
     struct by_arena arena;      /* names and dimensions of ports */
     struct by_ports inputs, optional_inputs, outputs;
     atomic_bool cancelled;
+    bool shares_memory;
     struct by_log log;                          /* a copy */
     _Atomic uint64_t said[BY_SAID_MOST];        /* hashes of what the runtime has said; 0: none */
     OrtCustomOpDomain *own_ops[BY_OWN_DOMAINS]; /* of ours; NULL at the end; go after the handle */

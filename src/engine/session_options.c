@@ -140,11 +140,16 @@ static int set_memory(const struct by_ort *ort, OrtSessionOptions *built,
                       const struct by_session_options *options, bool dynamic,
                       struct baryon_error *err)
 {
-    if ((dynamic || options->low_memory) &&
+    if ((dynamic || options->low_memory || options->shares_memory) &&
         by_ort_status(ort, ort->api->DisableMemPattern(built), "set the memory options", err))
         return -1;
     if (options->low_memory &&
         by_ort_status(ort, ort->api->DisableCpuMemArena(built), "set the memory options", err))
+        return -1;
+    if (options->shares_memory &&
+        by_ort_status(ort,
+                      ort->api->AddSessionConfigEntry(built, "session.use_env_allocators", "1"),
+                      "set the memory options", err))
         return -1;
     return 0;
 }

@@ -79,7 +79,7 @@ static int open_copy(struct trace *trace, const struct by_session_options *optio
     struct by_ptrs outputs = {0};
     struct by_session_options plain = *options;
     plain.optimization = 0; /* so that every value is there */
-    plain.low_memory = true;
+    plain.shares_memory = true;
     if (add_outputs(trace, &outputs, err))
         return -1;
     graph->output = outputs;

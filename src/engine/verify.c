@@ -41,7 +41,7 @@ static int try_open(const struct by_verify *verify, const char *path, int optimi
     struct by_session *session;
     struct by_session_options options = verify->session;
     options.threads = 1;
-    options.low_memory = true;
+    options.shares_memory = true;
     options.optimization = optimization;
     options.provider_count = 0;
     options.log = NULL;

@@ -82,7 +82,7 @@ static struct by_session_options lone_session(const struct by_quality_job *job)
     struct by_session_options options = job->q->options->calibrate.session;
     options.threads = 1;
     options.branches = options.cuts = 0;
-    options.low_memory = true;
+    options.shares_memory = true;
     options.log = NULL;
     return options;
 }

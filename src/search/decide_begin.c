@@ -246,7 +246,7 @@ static int run_samples(struct by_begins *begins, struct baryon_model *model,
     struct running running = {.begins = begins};
     options.threads = options.branches = 1; /* results do not depend on how many there are */
     options.optimization = -1;
-    options.low_memory = true;
+    options.shares_memory = true;
     running.names = by_arena_alloc(&begins->arena, count, sizeof *running.names, err);
     for (size_t i = 0; running.names && i < count; i++) {
         running.names[i] = begins->values.at[i].name;

@@ -288,7 +288,7 @@ static int open_candidate(struct by_auto_samples *samples, struct baryon_model *
         return -1;
     model = samples->opened.joined;
     options.as_written = true;
-    options.low_memory = true;
+    options.shares_memory = true;
     options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
     return open_shown(samples, model, &options, err) < 0 ? -1 : fit_inputs(samples, err);
 }

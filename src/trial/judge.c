@@ -346,7 +346,7 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     by_arena_init(&judge->arena, 0);
     judge->session_options = options->session;
     judge->session_options.threads = 1;
-    judge->session_options.few_runs = true;
+    judge->session_options.few_runs = judge->session_options.shares_memory = true;
     judge->session_options.branches = judge->session_options.cuts = 0;
     judge->session = options->reference;
     judge->borrowed = options->reference != NULL;
@@ -665,7 +665,6 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model, b
     for (size_t i = 0; judge->count && i < judge->port_count; i++)
         shapes[i] = shape_of_port(judge, i);
     options.as_written = true;
-    options.low_memory = true;
     options.few_runs = !often;
     /* Blocked layouts of convolutions pay after a sample or two; with many nodes nothing does. */
     options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;

@@ -439,6 +439,26 @@ static struct baryon_model *wrong_size_model(void)
     return model;
 }
 
+/* With the last session ends what they share; the next one begins anew. */
+static void test_shared_memory(void **state)
+{
+    (void)state;
+    const struct by_session_options shares = {.shares_memory = true, .threads = 1};
+    for (int round = 0; round < 3; round++) {
+        struct by_session *sessions[3];
+        for (int i = 0; i < 3; i++)
+            sessions[i] = open_model(wrong_size_model(), &shares);
+        for (int i = 2; i >= 0; i--) {
+            const float values[] = {-1, 2, -3, 4};
+            const struct by_array x = FLOATS("x", 1, ((const int64_t[]){4}), values);
+            struct by_run *run = run_ok(sessions[i], &x, 1);
+            assert_floats(output(run, 0), one_to_four, 4);
+            by_run_free(run);
+            by_session_close(sessions[i]);
+        }
+    }
+}
+
 static void test_repeated_log(void **state)
 {
     (void)state;
@@ -551,14 +571,23 @@ static void test_cancel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports),           cmocka_unit_test(test_scalar_and_unranked),
-        cmocka_unit_test(test_optional_inputs), cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_files),           cmocka_unit_test(test_models_that_do_not_run),
-        cmocka_unit_test(test_lent_weights),    cmocka_unit_test(test_lent_for_a_while),
-        cmocka_unit_test(test_lent_shapes),     cmocka_unit_test(test_refused_options),
-        cmocka_unit_test(test_absent_provider), cmocka_unit_test(test_options_that_change_nothing),
-        cmocka_unit_test(test_op_libraries),    cmocka_unit_test(test_log),
-        cmocka_unit_test(test_repeated_log),    cmocka_unit_test(test_threads_on_one_session),
+        cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_scalar_and_unranked),
+        cmocka_unit_test(test_optional_inputs),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_models_that_do_not_run),
+        cmocka_unit_test(test_lent_weights),
+        cmocka_unit_test(test_lent_for_a_while),
+        cmocka_unit_test(test_lent_shapes),
+        cmocka_unit_test(test_refused_options),
+        cmocka_unit_test(test_absent_provider),
+        cmocka_unit_test(test_options_that_change_nothing),
+        cmocka_unit_test(test_op_libraries),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_repeated_log),
+        cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_threads_on_one_session),
         cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
