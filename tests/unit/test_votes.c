@@ -242,10 +242,10 @@ static void a_look_alone_adds_as_a_look(void **state)
     by_votes_release(&voted.votes);
     for (int sign = 0; sign < 2; sign++)
         for (int e = 0; e < BY_SKETCH_EXPONENTS; e++) {
-            uint64_t **a = &voted.rows[sign][e], **b = &looked.rows[sign][e];
+            void **a = &voted.rows[sign][e], **b = &looked.rows[sign][e];
             assert_int_equal(*a == NULL, *b == NULL);
             if (*a)
-                assert_memory_equal(*a, *b, sizeof **a << by_sketch_bits(looked.top - e));
+                assert_memory_equal(*a, *b, sizeof(uint32_t) << by_sketch_bits(looked.top - e));
             by_free(*a);
             by_free(*b);
             *a = *b = NULL;
