@@ -108,7 +108,7 @@ static void check_sketch(const struct by_blocks *blocks, const float *values, si
         assert_true(!one.rows[0][e] == !other.rows[0][e] && !one.rows[1][e]);
         if (one.rows[0][e])
             assert_memory_equal(one.rows[0][e], other.rows[0][e],
-                                sizeof(uint64_t) << by_sketch_bits(one.top - e));
+                                sizeof(uint32_t) << by_sketch_bits(one.top - e));
     }
     by_sketch_scratch_close(scratch);
     by_sketch_release(&one);
