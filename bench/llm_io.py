@@ -181,11 +181,7 @@ def main():
     parser.add_argument("--peer", default="build/peers/bin/python")
     parser.add_argument("--peer-schemes", default="", help="schemes to compare with Quark on the real model")
     parser.add_argument("--write", help="append to this file")
-    parser.add_argument("--make", help="only make the checkpoint, in this folder")
     args = parser.parse_args()
-    if args.make:
-        make(pathlib.Path(args.make), args.size * 1e9, args.shard * 1e9)
-        return 0
     schemes, searches = args.schemes.split(","), args.search.split(",")
     lines = [f"{datetime.date.today()}, {measure.machine()}, {load()} at the start; {args.rounds} rounds in turns, median (least to most)."]
     with tempfile.TemporaryDirectory(dir=args.work) as work:
@@ -193,8 +189,7 @@ def main():
         sources = {}
         if args.size:
             made = work / "made"
-            # In a process of its own: what a child has as its peak begins with the memory of its parent.
-            subprocess.run([sys.executable, __file__, "--make", made, "--size", str(args.size), "--shard", str(args.shard)], check=True)
+            measure.apart(make, made, args.size * 1e9, args.shard * 1e9)
             os.sync()
             sources["Made checkpoint"] = made
         if args.real:

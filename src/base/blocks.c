@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+size_t by_block_count(const struct by_blocks *blocks)
+{
+    return (blocks->channels + blocks->block - 1) / blocks->block;
+}
+
 size_t by_block_size(const struct by_blocks *blocks)
 {
     return blocks->places * blocks->block;
@@ -11,8 +16,7 @@ size_t by_block_size(const struct by_blocks *blocks)
 const float *by_block_at(const struct by_blocks *blocks, const float *values, size_t item,
                          size_t block)
 {
-    const size_t each = (blocks->channels + blocks->block - 1) / blocks->block;
-    return values + (item * each + block) * by_block_size(blocks);
+    return values + (item * by_block_count(blocks) + block) * by_block_size(blocks);
 }
 
 const float *by_blocks_floats(const struct by_blocks *blocks, const float *values, size_t begin,

@@ -12,6 +12,7 @@ struct by_blocks {
     size_t channels, block, places; /* channels: without the padding */
 };
 
+size_t by_block_count(const struct by_blocks *blocks); /* of an item */
 /* Values of a block of an item, and where it begins. */
 size_t by_block_size(const struct by_blocks *blocks);
 const float *by_block_at(const struct by_blocks *blocks, const float *values, size_t item,

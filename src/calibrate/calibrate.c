@@ -63,7 +63,7 @@ static int choose_range(struct by_calibration *calibration, struct baryon_error 
 static int open_watch(struct by_calibration *calibration, struct baryon_error *err)
 {
     struct by_session_options session = calibration->options->session;
-    session.shares_memory = !session.low_memory;
+    session.shares_memory = true;
     calibration->threads = session.threads ? session.threads : by_cpu_count();
     if (by_activation_bytes(calibration->model->graph, &calibration->activations, err) < 0)
         return -1;

@@ -157,12 +157,13 @@ static struct library *open_library(const char *path, struct baryon_error *err)
     return library;
 }
 
-static struct library *library_of(const struct by_ort *ort)
+/* Where the list names it. */
+static struct library **library_place(const struct by_ort *ort)
 {
-    struct library *library = libraries;
-    while (&library->ort != ort)
-        library = library->next;
-    return library;
+    struct library **at = &libraries;
+    while (&(*at)->ort != ort)
+        at = &(*at)->next;
+    return at;
 }
 
 int by_ort_open(const struct by_ort **ort, const char *path, struct baryon_error *err)
@@ -181,9 +182,7 @@ void by_ort_close(const struct by_ort *ort)
     if (!ort)
         return;
     pthread_mutex_lock(&lock);
-    struct library *library = library_of(ort), **at = &libraries;
-    while (*at != library)
-        at = &(*at)->next;
+    struct library **at = library_place(ort), *library = *at;
     if (--library->users == 0) {
         *at = library->next;
         free_library(library);
@@ -241,7 +240,7 @@ static void end_sharing(struct library *library)
 int by_ort_share_memory(const struct by_ort *ort, struct baryon_error *err)
 {
     pthread_mutex_lock(&lock);
-    struct library *library = library_of(ort);
+    struct library *library = *library_place(ort);
     const int status = library->sharing ? 0 : begin_sharing(library, err);
     library->sharing += status == 0;
     pthread_mutex_unlock(&lock);
@@ -251,7 +250,7 @@ int by_ort_share_memory(const struct by_ort *ort, struct baryon_error *err)
 void by_ort_unshare_memory(const struct by_ort *ort)
 {
     pthread_mutex_lock(&lock);
-    struct library *library = library_of(ort);
+    struct library *library = *library_place(ort);
     if (--library->sharing == 0)
         end_sharing(library);
     pthread_mutex_unlock(&lock);

@@ -164,12 +164,6 @@ static int sum_odd_blocks(void *context, size_t begin, size_t end, unsigned work
     return 0;
 }
 
-/* So many that a piece is worth a thread's while. */
-static size_t grain(size_t values)
-{
-    return values && values < BY_SKETCH_PIECE ? BY_SKETCH_PIECE / values : 1;
-}
-
 /* Channels that lie side by side, in rows: [begin, end) of each. */
 static int sum_columns(void *context, size_t begin, size_t end, unsigned worker,
                        struct baryon_error *err)
@@ -200,13 +194,14 @@ int by_channel_sums(const struct by_channel_values *values, const struct by_team
     if (by_sketch_check(values->elem, err))
         return -1;
     if (blocks && LANES % blocks->block)
-        return by_team_for(team, values->channels, grain(each), sum_odd_blocks, &look, err);
+        return by_team_for(team, values->channels, by_sketch_grain(each), sum_odd_blocks, &look,
+                           err);
     if (blocks)
-        return by_team_for(team, (values->channels + blocks->block - 1) / blocks->block,
-                           grain(each * blocks->block), sum_blocks, &look, err);
+        return by_team_for(team, by_block_count(blocks), by_sketch_grain(each * blocks->block),
+                           sum_blocks, &look, err);
     if (values->inner == 1)
         return by_team_for(team, values->channels, COLUMNS, sum_columns, &look, err);
-    return by_team_for(team, values->channels, grain(each), sum_channels, &look, err);
+    return by_team_for(team, values->channels, by_sketch_grain(each), sum_channels, &look, err);
 }
 
 /* --- Many looks --- */

@@ -88,13 +88,13 @@ static void begin_ranges(float *min, float *max)
 static void look_block(const struct look *look, size_t block)
 {
     const struct by_blocks *blocks = look->values->blocks;
-    const size_t size = by_block_size(blocks);
+    const size_t size = by_block_size(blocks), step = BLOCK - BLOCK % blocks->block;
     float min[BLOCK], max[BLOCK];
     begin_ranges(min, max);
     for (size_t item = 0; item < look->values->outer; item++) {
         const float *at = by_block_at(blocks, look->values->at, item, block);
-        for (size_t i = 0; i < size; i += BLOCK)
-            look->path->ranges(at + i, size - i < BLOCK ? size - i : BLOCK, min, max);
+        for (size_t i = 0; i < size; i += step)
+            look->path->ranges(at + i, size - i < step ? size - i : step, min, max);
     }
     for (size_t i = 0; i < BLOCK; i++) {
         const size_t channel = block * blocks->block + i % blocks->block;
@@ -161,23 +161,11 @@ static int look_at_columns(struct look *look, const struct by_team *team, struct
 
 /* --- All of a sample --- */
 
-static size_t count_blocks(const struct by_blocks *blocks)
-{
-    return (blocks->channels + blocks->block - 1) / blocks->block;
-}
-
-/* So many of them that a piece is worth a thread's while. */
-static size_t at_a_time(size_t values)
-{
-    const size_t count = values ? BY_SKETCH_PIECE / values : 0;
-    return count ? count : 1;
-}
-
 int by_channels_look(struct by_channels *channels, const struct by_channel_values *values,
                      const struct by_team *team, struct baryon_error *err)
 {
     const struct by_blocks *blocks = values->blocks;
-    const size_t count = blocks ? count_blocks(blocks) : channels->count;
+    const size_t count = blocks ? by_block_count(blocks) : channels->count;
     struct look look = {.channels = channels,
                         .path = by_sketch_path_chosen(),
                         .values = values,
@@ -187,8 +175,8 @@ int by_channels_look(struct by_channels *channels, const struct by_channel_value
     if (values->inner == 1)
         return look_at_columns(&look, team, err);
     const size_t each = values->outer * (blocks ? by_block_size(blocks) : values->inner);
-    return by_team_for(team, count, at_a_time(each), blocks ? look_blocks : look_channels, &look,
-                       err);
+    return by_team_for(team, count, by_sketch_grain(each), blocks ? look_blocks : look_channels,
+                       &look, err);
 }
 
 void by_channels_merge(struct by_channels *channels, const struct by_channels *other)

@@ -20,6 +20,12 @@
 #define BY_SKETCH_LANES 16u
 #define BY_SKETCH_INF   0x7f800000u /* bits of infinity; magnitudes above are NaN */
 
+/* So many of what has that many values that a piece is worth a thread's while. */
+static inline size_t by_sketch_grain(size_t values)
+{
+    return values && values < BY_SKETCH_PIECE ? BY_SKETCH_PIECE / values : 1;
+}
+
 /* What finite values are between: +inf and -inf, there are none. */
 struct by_sketch_range {
     float min, max;

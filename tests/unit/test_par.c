@@ -3,8 +3,10 @@
 
 #include "base/cpu.h"
 #include "base/file.h"
+#include "base/gate.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -262,6 +264,49 @@ static void group_quotas_count(void **state)
     assert_int_equal(by_cgroup_cpus("none", "sys"), 0);
 }
 
+/* --- Gates --- */
+
+struct behind {
+    struct by_gate gate;
+    _Atomic unsigned now, most, all;
+};
+
+static int pass_gate(void *context, size_t begin, size_t end, unsigned worker,
+                     struct baryon_error *e)
+{
+    struct behind *behind = context;
+    (void)begin, (void)end, (void)worker, (void)e;
+    by_gate_enter(&behind->gate);
+    const unsigned now = ++behind->now;
+    if (now > behind->most)
+        behind->most = now;
+    behind->all++;
+    sched_yield();
+    behind->now--;
+    by_gate_leave(&behind->gate);
+    return 0;
+}
+
+static void a_gate_lets_so_many_through(void **state)
+{
+    (void)state;
+    struct by_pool *pool;
+    struct baryon_error e;
+    assert_int_equal(by_pool_open(&pool, 4, &e), 0);
+    for (unsigned room = 1; room <= 2; room++) {
+        struct behind behind = {.now = 0};
+        by_gate_open(&behind.gate, room);
+        assert_int_equal(by_par_for(pool, 2000, 1, pass_gate, &behind, &e), 0);
+        assert_in_range(behind.most, 1, room);
+        assert_int_equal(behind.all, 2000);
+        assert_int_equal(behind.gate.room, room);
+        by_gate_close(&behind.gate);
+    }
+    by_gate_enter(NULL); /* no gate */
+    by_gate_leave(NULL);
+    by_pool_close(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +316,7 @@ int main(void)
         cmocka_unit_test(the_lowest_failure_is_reported),
         cmocka_unit_test(a_call_from_inside_runs_on_the_same_worker),
         cmocka_unit_test(several_threads_take_turns),
+        cmocka_unit_test(a_gate_lets_so_many_through),
         cmocka_unit_test(too_many_threads_are_refused),
         cmocka_unit_test(the_affinity_mask_counts),
         cmocka_unit_test_setup_teardown(group_quotas_count, scratch_enter, scratch_leave),

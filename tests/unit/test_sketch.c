@@ -606,7 +606,7 @@ static void channels_in_blocks_are_the_same(void **state)
     static const size_t shapes[][3] = {{1, 8, 49}, {1, 1, 4},    {2, 30, 196}, {3, 17, 1},
                                        {1, 64, 1}, {1, 100, 13}, {2, 16, 3000}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        for (size_t block = 8; block <= 16; block += 8) {
+        for (size_t block = 8; block <= 24; block += 8) {
             compare_blocks(shapes[s][0], shapes[s][1], shapes[s][2], block, NULL);
             compare_blocks(shapes[s][0], shapes[s][1], shapes[s][2], block, &team.team);
         }
