@@ -3,6 +3,7 @@
  * payload is in a file, and the payload is handed over beside them. So a model of
  * any size can be opened, and nothing is written to disk.
  */
+#include "base/constant.h"
 #include "base/str.h"
 #include "engine/session_internal.h"
 #include "ir/graph.h"
@@ -31,8 +32,13 @@ struct swapped_list {
     size_t count, cap;
 };
 
+struct lent_tensor {
+    struct by_array array;
+    bool stays; /* where it is while the session is open */
+};
+
 struct lent_list {
-    struct by_array *at;
+    struct lent_tensor *at;
     size_t count, cap;
 };
 
@@ -40,6 +46,7 @@ struct by_lent {
     struct by_arena arena;
     struct by_session *session;
     struct baryon_model *model;
+    const struct by_session_options *options;
     size_t min;
     struct swapped_list swapped;
     struct lent_list tensors;
@@ -96,18 +103,36 @@ static int refer(struct by_lent *lent, struct baryon_tensor *tensor, size_t size
     return 0;
 }
 
-static int lend(struct by_lent *lent, struct baryon_tensor *tensor, struct by_span bytes,
+/* The runtime lays the others out anew, in memory of its own. */
+static bool is_read_as_it_lies(const struct baryon_value *value,
+                               const struct by_session_options *options)
+{
+    if (!options->shares_memory)
+        return false;
+    for (size_t i = 0; i < value->use_count; i++) {
+        const struct baryon_node *node = value->uses[i].node;
+        const bool convolves = by_node_is(node, "Conv") || by_node_is(node, "ConvTranspose");
+        if (convolves ? options->optimization != 0
+                      : !options->few_runs && !by_node_is(node, "Gather"))
+            return false;
+    }
+    return true;
+}
+
+static int lend(struct by_lent *lent, const struct baryon_value *value, struct by_span bytes,
                 struct baryon_error *err)
 {
+    struct baryon_tensor *tensor = value->initializer;
     if (by_list_reserve(&lent->arena, &lent->tensors, 1, sizeof *lent->tensors.at, err))
         return -1;
-    struct by_array *array = &lent->tensors.at[lent->tensors.count];
-    *array = (struct by_array){.name = tensor->name,
-                               .elem = tensor->data_type,
-                               .rank = tensor->dims.count,
-                               .data = bytes.data,
-                               .size = bytes.size};
-    memcpy(array->dims, tensor->dims.at, tensor->dims.count * sizeof *array->dims);
+    struct lent_tensor *at = &lent->tensors.at[lent->tensors.count];
+    *at = (struct lent_tensor){.array = {.name = tensor->name,
+                                         .elem = tensor->data_type,
+                                         .rank = tensor->dims.count,
+                                         .data = bytes.data,
+                                         .size = bytes.size},
+                               .stays = is_read_as_it_lies(value, lent->options)};
+    memcpy(at->array.dims, tensor->dims.at, tensor->dims.count * sizeof *at->array.dims);
     if (swap(lent, tensor, err) || refer(lent, tensor, bytes.size, err))
         return -1;
     lent->tensors.count++;
@@ -128,7 +153,7 @@ static int lend_initializer(struct by_lent *lent, struct baryon_tensor *tensor,
         return -1;
     if (size < lent->min)
         return 0;
-    return by_tensor_bytes(tensor, &lent->arena, &bytes, err) || lend(lent, tensor, bytes, err);
+    return by_tensor_bytes(tensor, &lent->arena, &bytes, err) || lend(lent, value, bytes, err);
 }
 
 static bool is_lent(const struct baryon_tensor *tensor)
@@ -172,6 +197,25 @@ static int encode_lent_model(struct by_lent *lent, struct baryon_error *err)
     return by_wire_encode(&by_schema_model, lent->model, by_wire_to_text, &lent->bytes, err);
 }
 
+/* The session's part in the one copy, which is what it reads. */
+static int keep_constant(struct by_session *session, struct by_array *array, OrtValue **value,
+                         struct baryon_error *err)
+{
+    struct by_kept_constants *kept = &session->constants;
+    if (by_list_reserve(&session->arena, kept, 1, sizeof *kept->at, err))
+        return -1;
+    struct by_kept_constant *at = &kept->at[kept->count];
+    *at = (struct by_kept_constant){0};
+    if (by_constant_take(&at->constant, array->data, array->size, err))
+        return -1;
+    kept->count++;
+    array->data = by_constant_bytes(at->constant);
+    if (by_value_wrap(session, array, &session->arena, &at->value, err))
+        return -1;
+    *value = at->value;
+    return 0;
+}
+
 static int make_values(struct by_lent *lent, struct baryon_error *err)
 {
     size_t count = lent->tensors.count;
@@ -181,15 +225,19 @@ static int make_values(struct by_lent *lent, struct baryon_error *err)
     if (!lent->values)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        lent->names[i] = lent->tensors.at[i].name;
-        if (by_value_wrap(lent->session, &lent->tensors.at[i], &lent->arena, &lent->values[i], err))
+        struct lent_tensor *at = &lent->tensors.at[i];
+        lent->names[i] = at->array.name;
+        if (at->stays
+                ? keep_constant(lent->session, &at->array, &lent->values[i], err)
+                : by_value_wrap(lent->session, &at->array, &lent->arena, &lent->values[i], err))
             return -1;
     }
     return 0;
 }
 
 int by_model_lend(struct by_lent **out, struct by_session *session, struct baryon_model *model,
-                  size_t lend_min, struct baryon_error *err)
+                  size_t lend_min, const struct by_session_options *options,
+                  struct baryon_error *err)
 {
     *out = NULL;
     if (by_model_link(model, err) || by_model_settle(model, err))
@@ -199,6 +247,7 @@ int by_model_lend(struct by_lent **out, struct by_session *session, struct baryo
         return -1;
     lent->session = session;
     lent->model = model;
+    lent->options = options;
     lent->min = lend_min ? lend_min : LEND_DEFAULT;
     if (lent->min < LEND_LEAST)
         lent->min = LEND_LEAST;
@@ -215,11 +264,17 @@ int by_model_lend(struct by_lent **out, struct by_session *session, struct baryo
     return 0;
 }
 
+/* With both the runtime optimizes by them, and makes no copy of them. */
 int by_lent_add(const struct by_lent *lent, OrtSessionOptions *built, struct baryon_error *err)
 {
     const struct by_ort *ort = lent->session->ort;
     if (!lent->tensors.count)
         return 0;
+    for (size_t i = 0; i < lent->tensors.count; i++)
+        if (lent->tensors.at[i].stays &&
+            by_ort_status(ort, ort->api->AddInitializer(built, lent->names[i], lent->values[i]),
+                          "share the weights", err))
+            return -1;
     return by_ort_status(ort,
                          ort->api->AddExternalInitializers(built, lent->names,
                                                            (const OrtValue *const *)lent->values,
@@ -238,7 +293,7 @@ void by_lent_free(struct by_lent *lent)
     if (!lent)
         return;
     for (size_t i = 0; lent->values && i < lent->tensors.count; i++)
-        if (lent->values[i])
+        if (lent->values[i] && !lent->tensors.at[i].stays)
             lent->session->ort->api->ReleaseValue(lent->values[i]);
     by_str_release(&lent->bytes);
     by_arena_release(&lent->arena);

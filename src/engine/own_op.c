@@ -1,4 +1,4 @@
-/* What all operators of ours share that take floats and give floats of the first one's shape. */
+/* What all operators of ours share that give floats of their first input's shape. */
 #include "engine/own_op.h"
 
 #include "engine/op_shape.h"
@@ -32,6 +32,8 @@ OrtStatus *by_own_op_input(const OrtApi *api, const OrtKernelContext *context, s
         status = api->GetDimensions(info, tensor->dims, tensor->rank);
     if (!status)
         status = api->GetTensorShapeElementCount(info, &tensor->count);
+    if (!status)
+        status = api->GetTensorElementType(info, &tensor->elem);
     api->ReleaseTensorTypeAndShapeInfo(info);
     return status;
 }
@@ -121,7 +123,7 @@ static OrtCustomOp describe_op(const struct by_ort *ort, const struct by_own_ker
     return (OrtCustomOp){.version = ort->minor < IN_PLACE_VERSION ? 17 : IN_PLACE_VERSION,
                          .GetName = kernel->name,
                          .GetExecutionProviderType = on_the_cpu,
-                         .GetInputType = float_type,
+                         .GetInputType = kernel->input_type ? kernel->input_type : float_type,
                          .GetInputTypeCount = kernel->inputs,
                          .GetOutputType = float_type,
                          .GetOutputTypeCount = one_output,
@@ -136,8 +138,8 @@ static OrtCustomOp describe_op(const struct by_ort *ort, const struct by_own_ker
                          .CreateKernelV2 = kernel->create,
                          .KernelComputeV2 = kernel->compute,
                          .InferOutputShapeFn = infer_first,
-                         .GetMayInplace = first_in_place,
-                         .ReleaseMayInplace = release_places,
+                         .GetMayInplace = kernel->input_type ? NULL : first_in_place,
+                         .ReleaseMayInplace = kernel->input_type ? NULL : release_places,
                          .GetStartVersion = version_one};
 }
 

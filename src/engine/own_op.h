@@ -1,6 +1,6 @@
 /*
- * Operators of ours in sessions, of floats: each gives one tensor of the shape of its first input,
- * in its place where nobody else needs that one.
+ * Operators of ours in sessions: each gives one tensor of floats of the shape of its first input,
+ * in its place where that has floats and nobody else needs it.
  */
 #ifndef BY_OWN_OP_H
 #define BY_OWN_OP_H
@@ -18,6 +18,7 @@ struct by_own_tensor {
     const float *data;
     int64_t dims[BY_RANK_MAX];
     size_t rank, count;
+    ONNXTensorElementDataType elem;
 };
 
 OrtStatus *by_own_op_data(const OrtApi *api, const OrtKernelContext *context, size_t index,
@@ -36,6 +37,8 @@ struct by_own_kernel {
     OrtStatus *(*create)(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info,
                          void **state);
     OrtStatus *(*compute)(void *state, OrtKernelContext *context);
+    /* NULL: floats. */
+    ONNXTensorElementDataType (*input_type)(const OrtCustomOp *op, size_t index);
 };
 
 /* Adds the operator to the options of a session that is being opened. */

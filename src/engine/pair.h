@@ -15,8 +15,7 @@
 
 /*
  * In the main graph: pairs of floats with one constant scale and 8 or 16 bits become one node,
- * and what DequantizeLinear makes of constants, if not large, becomes a constant. Of large tables
- * what is looked up is dequantized. All else stays. The model is linked, and only good for a
+ * and by_pairs_fold_small() is done. All else stays. The model is linked, and only good for a
  * session afterwards. joined: so many nodes are gone.
  */
 int by_pairs_join(struct baryon_model *model, size_t *joined, struct baryon_error *err);
@@ -38,8 +37,19 @@ struct by_pair_table {
 int by_pairs_join_open(struct baryon_model *model, struct by_pair_table *table,
                        struct baryon_error *err);
 void by_pair_table_release(struct by_pair_table *table);
-/* Of constants. */
+
+/* --- pair_fold.c --- */
+
+/* What DequantizeLinear makes of constants that are not large becomes a constant, and what is
+ * looked up in large tables is dequantized after it. Adds how many nodes are gone. */
+int by_pairs_fold_small(struct baryon_model *model, size_t *folded, struct baryon_error *err);
+/* For a session that reads weights as they lie: large ones of products and recurrent layers stay
+ * integers until then (dequantize.h). */
 int by_pairs_fold(struct baryon_model *model, struct baryon_error *err);
+/* The largest of these become constants, which sessions share; for the model that is opened. */
+int by_pairs_fold_largest(struct baryon_model *model, struct baryon_error *err);
+/* Dequantizes a constant, with one scale, that by_pairs_fold_small() leaves. */
+bool by_pair_is_large_constant(const struct baryon_node *node);
 
 /* --- pair_look_up.c --- */
 
@@ -49,12 +59,18 @@ int by_pairs_look_up(struct baryon_graph *graph, struct baryon_error *err);
 
 /* --- pair_join.c --- */
 
-/* Dequantizes a constant, with one scale, that by_pairs_fold() leaves. */
-bool by_pair_is_large_constant(const struct baryon_node *node);
+bool by_pair_is_only_constant(const struct baryon_value *value);
+/* Of a constant. */
+size_t by_pair_count_of(const struct baryon_value *value);
+/* Scales and zero points of a tensor, or of its channels; not of blocks. */
+bool by_pair_has_plain_params(const struct baryon_node *node);
+/* Takes out the node of a pair, and constants that nobody else reads. */
+int by_pair_drop(struct baryon_node *node, struct baryon_error *err);
 
 /* --- pair_inside.c --- */
 
-/* by_session_open_model() of what the two functions above give, which comes out as it was. */
+/* by_session_open_model() of what by_pairs_join() or its two steps give. The model comes out as it
+ * was, but for the largest weights that by_pairs_fold() has left. */
 int by_session_open_pairs(struct by_session **session, struct baryon_model *model,
                           const struct by_session_options *options, struct baryon_error *err);
 

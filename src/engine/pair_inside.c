@@ -184,6 +184,8 @@ static int open_inside(struct by_session **session, struct placing *placing,
     if (status == 0)
         status = put_pairs(placing, optimized.model, err);
     if (status == 0)
+        status = by_pairs_fold_largest(optimized.model, err);
+    if (status == 0)
         status = by_session_open_model(session, optimized.model, 0, &as_it_is, err);
     by_optimized_close(&optimized);
     return status;
@@ -207,17 +209,29 @@ static int try_inside(struct by_session **session, struct baryon_model *model,
                : by_optimized_give_up(options, "pairs stay in the original model", &problem, err);
 }
 
+static int open_inside_if_worth(struct by_session **session, struct baryon_model *model,
+                                const struct by_session_options *options, struct baryon_error *err)
+{
+    const char *why;
+    if (by_model_settle(model, err) < 0)
+        return -1;
+    if (!is_worth(model->graph))
+        return 0;
+    return by_optimized_obstacle(&why, model, options, err) < 0 ||
+                   (!why && try_inside(session, model, options, err) < 0)
+               ? -1
+               : 0;
+}
+
 int by_session_open_pairs(struct by_session **session, struct baryon_model *model,
                           const struct by_session_options *options, struct baryon_error *err)
 {
-    const char *why;
     *session = NULL;
-    if (!by_pairs_wanted(model))
-        return by_session_open_model(session, model, 0, options, err);
-    if (by_model_settle(model, err) < 0)
+    if (by_pairs_wanted(model) && open_inside_if_worth(session, model, options, err) < 0)
         return -1;
-    if (is_worth(model->graph) && (by_optimized_obstacle(&why, model, options, err) < 0 ||
-                                   (!why && try_inside(session, model, options, err) < 0)))
-        return -1;
-    return *session ? 0 : by_session_open_model(session, model, 0, options, err);
+    if (*session)
+        return 0;
+    return by_pairs_fold_largest(model, err) < 0
+               ? -1
+               : by_session_open_model(session, model, 0, options, err);
 }

@@ -1,4 +1,4 @@
-/* Joins pairs of QuantizeLinear and DequantizeLinear, and folds constants after the latter. */
+/* Joins pairs of QuantizeLinear and DequantizeLinear. */
 #include "engine/pair.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
@@ -16,7 +16,7 @@ struct joining {
 
 /* --- Scales and zero points --- */
 
-static bool is_only_constant(const struct baryon_value *value)
+bool by_pair_is_only_constant(const struct baryon_value *value)
 {
     return value && value->initializer && !value->is_input;
 }
@@ -33,21 +33,22 @@ static bool read_floats(const struct baryon_value *value, float *out, size_t cou
     return good;
 }
 
-static size_t count_of(const struct baryon_value *value)
+size_t by_pair_count_of(const struct baryon_value *value)
 {
     size_t count;
     return by_tensor_count(value->initializer, &count, NULL) == 0 ? count : 0;
 }
 
 /* Of a tensor, or of its channels; not of blocks. */
-static bool has_plain_params(const struct baryon_node *node)
+bool by_pair_has_plain_params(const struct baryon_node *node)
 {
     const struct baryon_value *scale = by_node_in(node, 1), *zero = by_node_in(node, 2);
-    if (!is_only_constant(scale) || scale->initializer->data_type != BY_ELEM_FLOAT ||
+    if (!by_pair_is_only_constant(scale) || scale->initializer->data_type != BY_ELEM_FLOAT ||
         by_node_int(node, "block_size", 0) || by_node_attr(node, "output_dtype") ||
         by_node_attr(node, "precision"))
         return false;
-    return !zero || (is_only_constant(zero) && count_of(zero) == count_of(scale));
+    return !zero ||
+           (by_pair_is_only_constant(zero) && by_pair_count_of(zero) == by_pair_count_of(scale));
 }
 
 /* --- Pairs of activations --- */
@@ -116,7 +117,8 @@ static bool is_pair(const struct baryon_node *node)
 {
     const struct baryon_value *in = by_node_in(node, 0);
     return by_node_quantizes(node) && in && (!in->elem || in->elem == BY_ELEM_FLOAT) &&
-           has_plain_params(node) && count_of(by_node_in(node, 1)) == 1 && is_read_back(node);
+           by_pair_has_plain_params(node) && by_pair_count_of(by_node_in(node, 1)) == 1 &&
+           is_read_back(node);
 }
 
 static void find_pairs(struct joining *joining)
@@ -129,11 +131,10 @@ static void find_pairs(struct joining *joining)
     }
 }
 
-static int drop(struct joining *joining, struct baryon_node *node, struct baryon_error *err)
+int by_pair_drop(struct baryon_node *node, struct baryon_error *err)
 {
     struct baryon_value *constants[] = {by_node_in(node, 0), by_node_in(node, 1),
                                         by_node_in(node, 2)};
-    joining->joined++;
     if (by_graph_remove_node(node, err) < 0)
         return -1;
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
@@ -144,6 +145,12 @@ static int drop(struct joining *joining, struct baryon_node *node, struct baryon
             return -1;
     }
     return 0;
+}
+
+static int drop(struct joining *joining, struct baryon_node *node, struct baryon_error *err)
+{
+    joining->joined++;
+    return by_pair_drop(node, err);
 }
 
 static int join_pair(struct joining *joining, size_t place, struct baryon_value *table,
@@ -202,162 +209,6 @@ static int join_pairs(struct joining *joining, bool open, struct baryon_error *e
     return 0;
 }
 
-/* --- Constants --- */
-
-/* A constant as [outer][channels][inner]. */
-struct channels {
-    size_t count, inner;
-};
-
-static bool find_channels(const struct baryon_node *node, struct channels *channels)
-{
-    const struct by_ints *dims = &by_node_in(node, 0)->initializer->dims;
-    const int64_t rank = (int64_t)dims->count;
-    int64_t axis = by_node_int(node, "axis", 1);
-    *channels = (struct channels){count_of(by_node_in(node, 1)), 1};
-    if (channels->count == 1)
-        return true;
-    axis += axis < 0 ? rank : 0;
-    if (axis < 0 || axis >= rank || dims->at[axis] != (int64_t)channels->count)
-        return false;
-    for (int64_t i = axis + 1; i < rank; i++)
-        channels->inner *= (size_t)dims->at[i];
-    return true;
-}
-
-/* Larger ones would be in memory twice as floats; a few nodes take the runtime little time. */
-#define FOLDED_MOST ((size_t)256 << 10)
-
-static bool dequantizes_constant(const struct baryon_node *node)
-{
-    const struct baryon_value *levels = by_node_in(node, 0), *out = by_node_out(node, 0);
-    const struct by_elem_info *info;
-    if (!by_node_dequantizes(node) || !is_only_constant(levels) || !out || out->pinned ||
-        by_value_is_output(out) || !has_plain_params(node))
-        return false;
-    info = by_elem_info(levels->initializer->data_type);
-    return info && info->class == BY_CLASS_INT && info->bits <= 32;
-}
-
-static bool is_folded(const struct baryon_node *node)
-{
-    return dequantizes_constant(node) && count_of(by_node_in(node, 0)) <= FOLDED_MOST;
-}
-
-bool by_pair_is_large_constant(const struct baryon_node *node)
-{
-    return dequantizes_constant(node) && !is_folded(node) && count_of(by_node_in(node, 1)) == 1 &&
-           by_elem_info(by_node_in(node, 0)->initializer->data_type)->bits >= 8;
-}
-
-/* As the runtime computes it: whole numbers, one rounding to float, one product. */
-static void mean(const int64_t *levels, size_t first, size_t count, const struct channels *channels,
-                 const float *scales, const int64_t *zeros, float *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        const size_t at =
-            channels->count == 1 ? 0 : (first + i) / channels->inner % channels->count;
-        out[i] = (float)(levels[i] - zeros[at]) * scales[at];
-    }
-}
-
-static void mean_bytes(const int8_t *levels, size_t count, float scale, int64_t zero, float *out)
-{
-    const int32_t least = (int32_t)zero;
-    for (size_t i = 0; i < count; i++)
-        out[i] = (float)(levels[i] - least) * scale;
-}
-
-#define PIECE 1024
-
-static int fill_constant(const struct baryon_tensor *tensor, const struct channels *channels,
-                         const float *scales, const int64_t *zeros, float *out, size_t count,
-                         struct baryon_error *err)
-{
-    struct by_arena arena;
-    struct by_span bytes;
-    int64_t levels[PIECE];
-    by_arena_init(&arena, 0);
-    int status = by_tensor_bytes(tensor, &arena, &bytes, err);
-    if (status == 0 && tensor->data_type == BY_ELEM_INT8) {
-        const size_t run = channels->count == 1 ? count : channels->inner;
-        for (size_t at = 0; at < count; at += run) {
-            const size_t channel = channels->count == 1 ? 0 : at / run % channels->count;
-            mean_bytes((const int8_t *)bytes.data + at, run, scales[channel], zeros[channel],
-                       out + at);
-        }
-        by_arena_release(&arena);
-        return 0;
-    }
-    for (size_t at = 0; status == 0 && at < count; at += PIECE) {
-        const size_t some = count - at < PIECE ? count - at : PIECE;
-        status = by_elem_to_ints(tensor->data_type, bytes.data, at, some, levels, err);
-        if (status == 0)
-            mean(levels, at, some, channels, scales, zeros, out + at);
-    }
-    by_arena_release(&arena);
-    return status;
-}
-
-static int read_params(const struct baryon_node *node, size_t count, float *scales, int64_t *zeros,
-                       struct baryon_error *err)
-{
-    const struct baryon_value *scale = by_node_in(node, 1), *zero = by_node_in(node, 2);
-    struct by_arena arena;
-    struct by_span bytes;
-    by_arena_init(&arena, 0);
-    int status = by_tensor_bytes(scale->initializer, &arena, &bytes, err);
-    if (status == 0)
-        status = by_elem_to_floats(BY_ELEM_FLOAT, bytes.data, 0, count, scales, err);
-    memset(zeros, 0, count * sizeof *zeros);
-    if (status == 0 && zero)
-        status =
-            by_tensor_bytes(zero->initializer, &arena, &bytes, err) < 0
-                ? -1
-                : by_elem_to_ints(zero->initializer->data_type, bytes.data, 0, count, zeros, err);
-    by_arena_release(&arena);
-    return status;
-}
-
-static int fold(struct joining *joining, struct baryon_node *node, const struct channels *channels,
-                struct baryon_error *err)
-{
-    const struct baryon_tensor *from = by_node_in(node, 0)->initializer;
-    struct baryon_value *out = by_node_out(node, 0), *folded;
-    const size_t count = count_of(by_node_in(node, 0));
-    float *scales = by_alloc(channels->count, sizeof *scales, err);
-    int64_t *zeros = by_alloc(channels->count, sizeof *zeros, err);
-    const char *name = by_model_fresh_name(joining->model, out->name, err);
-    struct baryon_tensor *tensor =
-        scales && zeros && name ? by_tensor_new(joining->model, name, BY_ELEM_FLOAT, from->dims.at,
-                                                from->dims.count, NULL, count * sizeof(float), err)
-                                : NULL;
-    int status = tensor ? read_params(node, channels->count, scales, zeros, err) : -1;
-    if (status == 0)
-        status = fill_constant(from, channels, scales, zeros,
-                               (float *)(uintptr_t)tensor->raw_data.data, count, err);
-    by_free(scales);
-    by_free(zeros);
-    if (status < 0 || !(folded = by_graph_add_initializer(joining->graph, tensor, err)) ||
-        by_value_replace_uses(out, folded, NULL, err) < 0)
-        return -1;
-    return drop(joining, node, err);
-}
-
-static int fold_constants(struct joining *joining, struct baryon_error *err)
-{
-    if (by_pairs_look_up(joining->graph, err) < 0)
-        return -1;
-    for (size_t i = 0; i < joining->graph->node.count; i++) {
-        struct baryon_node *node = joining->graph->node.at[i];
-        struct channels channels;
-        if (node && is_folded(node) && find_channels(node, &channels) &&
-            fold(joining, node, &channels, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* --- The whole --- */
 
 static int find_and_join(struct joining *joining, struct baryon_model *model, bool open,
@@ -383,9 +234,9 @@ int by_pairs_join(struct baryon_model *model, size_t *joined, struct baryon_erro
 {
     struct joining joining;
     int status = find_and_join(&joining, model, false, err);
-    if (status == 0)
-        status = fold_constants(&joining, err);
     *joined = joining.joined;
+    if (status == 0)
+        status = by_pairs_fold_small(model, joined, err);
     release_joining(&joining);
     return status == 0 ? by_model_settle(model, err) : -1;
 }
@@ -427,10 +278,4 @@ void by_pair_table_release(struct by_pair_table *table)
     by_free(table->name);
     by_free(table->rows);
     *table = (struct by_pair_table){0};
-}
-
-int by_pairs_fold(struct baryon_model *model, struct baryon_error *err)
-{
-    struct joining joining = {.model = model, .graph = model->graph};
-    return fold_constants(&joining, err) < 0 ? -1 : by_model_settle(model, err);
 }

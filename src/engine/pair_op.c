@@ -79,7 +79,7 @@ static size_t two_inputs(const OrtCustomOp *op)
 
 int by_pair_ops_add(struct by_session *session, OrtSessionOptions *built, struct baryon_error *err)
 {
-    static const struct by_own_kernel kernel = {BY_PAIR_DOMAIN, pair_name, two_inputs, create_pair,
-                                                compute_pair};
+    static const struct by_own_kernel kernel = {BY_PAIR_DOMAIN, pair_name,    two_inputs,
+                                                create_pair,    compute_pair, NULL};
     return by_own_op_add(session, built, &kernel, err);
 }

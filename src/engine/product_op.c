@@ -96,7 +96,7 @@ static size_t three_inputs(const OrtCustomOp *op)
 int by_product_ops_add(struct by_session *session, OrtSessionOptions *built,
                        struct baryon_error *err)
 {
-    static const struct by_own_kernel kernel = {BY_PRODUCT_DOMAIN, product_name, three_inputs,
-                                                create_product, compute_product};
+    static const struct by_own_kernel kernel = {BY_PRODUCT_DOMAIN, product_name,    three_inputs,
+                                                create_product,    compute_product, NULL};
     return by_own_op_add(session, built, &kernel, err);
 }

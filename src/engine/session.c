@@ -1,6 +1,8 @@
 /* Opens a model as a session of ONNX Runtime and describes its inputs and outputs. */
 #include "engine/session.h"
 
+#include "base/constant.h"
+#include "engine/dequantize.h"
 #include "engine/opening.h"
 #include "engine/ops_find.h"
 #include "engine/ort_path.h"
@@ -58,6 +60,16 @@ static struct by_session *new_session(const struct by_session_options *options,
     return session;
 }
 
+static void leave_constants(struct by_session *session)
+{
+    for (size_t i = 0; i < session->constants.count; i++) {
+        struct by_kept_constant *kept = &session->constants.at[i];
+        if (kept->value)
+            session->ort->api->ReleaseValue(kept->value);
+        by_constant_leave(kept->constant);
+    }
+}
+
 void by_session_close(struct by_session *session)
 {
     if (!session)
@@ -66,6 +78,7 @@ void by_session_close(struct by_session *session)
         const OrtApi *api = session->ort->api;
         if (session->handle)
             api->ReleaseSession(session->handle);
+        leave_constants(session);
         for (size_t i = 0; i < BY_OWN_DOMAINS && session->own_ops[i]; i++)
             api->ReleaseCustomOpDomain(session->own_ops[i]);
         if (session->run_options)
@@ -172,6 +185,7 @@ static int open_source(struct by_session *session, const struct baryon_model *mo
     int failed = by_session_options_build(session, options, &needs, &built, err) ||
                  (source->lent && by_lent_add(source->lent, built, err)) ||
                  (by_pairs_wanted(model) && by_pair_ops_add(session, built, err)) ||
+                 (by_dequantize_wanted(model) && by_dequantize_op_add(session, built, err)) ||
                  (by_products_wanted(model) && by_product_ops_add(session, built, err)) ||
                  (source->extend && source->extend(source->context, session, built, err)) ||
                  create(session, source, built, err);
@@ -240,7 +254,7 @@ int by_session_open_extended(struct by_session **out, struct baryon_model *model
     struct by_session *session = new_session(options, err);
     if (!session)
         return -1;
-    int failed = by_model_lend(&lent, session, model, lend_min, err);
+    int failed = by_model_lend(&lent, session, model, lend_min, options, err);
     if (!failed) {
         const struct source source = {.lent = lent, .extend = extend, .context = context};
         failed = open_source(session, model, &source, options, err) ||

@@ -16,8 +16,19 @@ struct by_ports {
     struct by_map by_name; /* name -> struct by_port */
 };
 
-#define BY_OWN_DOMAINS 3  /* pairs; products; taps */
+#define BY_OWN_DOMAINS 4  /* pairs; constants; products; taps */
 #define BY_SAID_MOST   16 /* messages of the runtime; further ones are dropped */
+
+/* Read by the session where it lies. */
+struct by_kept_constant {
+    const struct by_constant *constant;
+    OrtValue *value;
+};
+
+struct by_kept_constants {
+    struct by_kept_constant *at;
+    size_t count, cap;
+};
 
 struct by_session {
     const struct by_ort *ort;
@@ -26,6 +37,7 @@ struct by_session {
     OrtMemoryInfo *memory;      /* plain host memory */
     struct by_crew *crew;       /* its threads, when their number must not matter; else NULL */
     struct by_arena arena;      /* names and dimensions of ports */
+    struct by_kept_constants constants;
     struct by_ports inputs, optional_inputs, outputs;
     atomic_bool cancelled;
     bool shares_memory;
@@ -99,7 +111,8 @@ struct by_lent;
 
 /* Writes the model without the payloads that it lends; by_lent_free() when the session is made. */
 int by_model_lend(struct by_lent **lent, struct by_session *session, struct baryon_model *model,
-                  size_t lend_min, struct baryon_error *err);
+                  size_t lend_min, const struct by_session_options *options,
+                  struct baryon_error *err);
 int by_lent_add(const struct by_lent *lent, OrtSessionOptions *built, struct baryon_error *err);
 const void *by_lent_bytes(const struct by_lent *lent, size_t *size);
 void by_lent_free(struct by_lent *lent);

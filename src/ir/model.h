@@ -14,6 +14,7 @@
 #ifndef BY_MODEL_H
 #define BY_MODEL_H
 
+#include "base/constant.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/spill.h"
@@ -325,11 +326,12 @@ struct baryon_model {
     /* Not in the schema. */
     struct by_arena arena;
     struct by_names_table names;
-    struct by_mapped file;     /* fd -1 when it came from memory */
-    struct by_ptrs data_files; /* by_data_file, the external data in use */
-    char *path;                /* as the caller gave it, NULL from memory */
-    char *folder;              /* where external data is looked for */
-    struct by_spill spill;     /* where big new payloads go, once by_model_spill() was called */
+    struct by_mapped file;         /* fd -1 when it came from memory */
+    struct by_ptrs data_files;     /* by_data_file, the external data in use */
+    char *path;                    /* as the caller gave it, NULL from memory */
+    char *folder;                  /* where external data is looked for */
+    struct by_spill spill;         /* where big new payloads go, once by_model_spill() was called */
+    struct by_constants constants; /* payloads of its tensors */
 
     /* Kept by ir/graph. */
     struct by_ptrs linked; /* baryon_graph, outer before inner; some may be gone from the model */

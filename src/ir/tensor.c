@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SPILL_MIN (1u << 20)
+#define SPILL_MIN  (1u << 20)
+#define SHARED_MIN (64u << 10)
 
 bool by_tensor_is_external(const struct baryon_tensor *tensor)
 {
@@ -314,30 +315,75 @@ static uint8_t *room_for(struct baryon_model *model, size_t size, struct baryon_
     return bytes ? bytes : by_arena_alloc(&model->arena, size, 1, err);
 }
 
-struct baryon_tensor *by_tensor_new(struct baryon_model *model, const char *name, int64_t elem,
-                                    const int64_t *dims, size_t rank, const void *bytes,
-                                    size_t size, struct baryon_error *err)
+/* The model's part in the one copy. */
+static int share(struct baryon_model *model, const void *bytes, size_t size,
+                 struct by_span *payload, struct baryon_error *err)
 {
-    size_t count, wanted;
-    if (by_dims_count(dims, rank, &count, err) || by_elem_bytes(elem, count, &wanted, err))
+    struct by_constants *list = &model->constants;
+    if (by_list_reserve(&model->arena, list, 1, sizeof(struct by_constant *), err) ||
+        by_constant_take(&list->at[list->count], bytes, size, err))
+        return -1;
+    *payload = (struct by_span){by_constant_bytes(list->at[list->count++]), size};
+    return 0;
+}
+
+int by_model_payload(struct baryon_model *model, const void *bytes, size_t size,
+                     struct by_span *payload, struct baryon_error *err)
+{
+    const bool spills = size >= SPILL_MIN && model->spill.room;
+    if (size >= SHARED_MIN && !spills)
+        return share(model, bytes, size, payload, err);
+    uint8_t *copy = room_for(model, size, err);
+    if (!copy)
+        return -1;
+    if (size)
+        memcpy(copy, bytes, size);
+    *payload = (struct by_span){copy, size};
+    return 0;
+}
+
+static int check_bytes(int64_t elem, const int64_t *dims, size_t rank, size_t size, bool given,
+                       size_t *wanted, struct baryon_error *err)
+{
+    size_t count;
+    if (by_dims_count(dims, rank, &count, err) || by_elem_bytes(elem, count, wanted, err))
+        return -1;
+    if (!given || size == *wanted)
+        return 0;
+    return by_fail(err, BARYON_ERR_INPUT, "%zu bytes given, the dims and type %s require %zu", size,
+                   by_elem_name(elem), *wanted);
+}
+
+struct baryon_tensor *by_tensor_over(struct baryon_model *model, const char *name, int64_t elem,
+                                     const int64_t *dims, size_t rank, struct by_span bytes,
+                                     struct baryon_error *err)
+{
+    size_t wanted;
+    if (check_bytes(elem, dims, rank, bytes.size, true, &wanted, err))
         return NULL;
-    if (bytes && size != wanted) {
-        by_fail(err, BARYON_ERR_INPUT, "%zu bytes given, the dims and type %s require %zu", size,
-                by_elem_name(elem), wanted);
-        return NULL;
-    }
     struct baryon_tensor *tensor = BY_ARENA_NEW(&model->arena, struct baryon_tensor, err);
-    if (!tensor || by_list_reserve(&model->arena, &tensor->dims, rank, sizeof *dims, err))
+    if (!tensor || by_list_reserve(&model->arena, &tensor->dims, rank, sizeof *dims, err) ||
+        !(tensor->name = by_model_name(model, name, err)))
         return NULL;
-    uint8_t *copy = room_for(model, wanted, err);
-    if (!copy || !(tensor->name = by_model_name(model, name, err)))
-        return NULL;
-    if (bytes && wanted)
-        memcpy(copy, bytes, wanted);
     if (rank)
         memcpy(tensor->dims.at, dims, rank * sizeof *dims);
     tensor->dims.count = rank;
     tensor->data_type = elem;
-    tensor->raw_data = (struct by_span){copy, wanted};
+    tensor->raw_data = bytes;
     return tensor;
+}
+
+struct baryon_tensor *by_tensor_new(struct baryon_model *model, const char *name, int64_t elem,
+                                    const int64_t *dims, size_t rank, const void *bytes,
+                                    size_t size, struct baryon_error *err)
+{
+    size_t wanted;
+    if (check_bytes(elem, dims, rank, size, bytes != NULL, &wanted, err))
+        return NULL;
+    uint8_t *copy = room_for(model, wanted, err);
+    if (!copy)
+        return NULL;
+    if (bytes && wanted)
+        memcpy(copy, bytes, wanted);
+    return by_tensor_over(model, name, elem, dims, rank, (struct by_span){copy, wanted}, err);
 }

@@ -44,6 +44,14 @@ int by_tensor_number(const struct baryon_tensor *tensor, bool *is_one, double *n
  */
 int by_model_spill(struct baryon_model *model, const char *folder, size_t room,
                    struct baryon_error *err);
+/* A copy that lives as long as the model and does not change: of 64 KiB and more the one that all
+ * have (base/constant.h), if it is not spilled. */
+int by_model_payload(struct baryon_model *model, const void *bytes, size_t size,
+                     struct by_span *payload, struct baryon_error *err);
+/* A new tensor of the model whose raw_data are the bytes, which live as long as the model. */
+struct baryon_tensor *by_tensor_over(struct baryon_model *model, const char *name, int64_t elem,
+                                     const int64_t *dims, size_t rank, struct by_span bytes,
+                                     struct baryon_error *err);
 /* A new tensor of the model whose raw_data is a copy of bytes (NULL: zeros). */
 struct baryon_tensor *by_tensor_new(struct baryon_model *model, const char *name, int64_t elem,
                                     const int64_t *dims, size_t rank, const void *bytes,

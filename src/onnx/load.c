@@ -35,6 +35,8 @@ void by_model_free(struct baryon_model *model)
         struct by_data_file *file = model->data_files.at[i];
         by_mapped_close(&file->mapped);
     }
+    for (size_t i = 0; i < model->constants.count; i++)
+        by_constant_leave(model->constants.at[i]);
     by_names_table_release(&model->names);
     by_spill_close(&model->spill);
     by_arena_release(&model->arena);

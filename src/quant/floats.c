@@ -81,12 +81,10 @@ float *by_floats_copy(const struct baryon_tensor *tensor, size_t *count, struct 
 int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const void *values,
                     size_t count, struct baryon_error *err)
 {
-    const struct baryon_tensor *made =
-        by_tensor_new(model, tensor->name, BY_ELEM_FLOAT, tensor->dims.at, tensor->dims.count,
-                      values, count * sizeof(float), err);
-    if (!made)
+    struct by_span bytes;
+    if (by_model_payload(model, values, count * sizeof(float), &bytes, err))
         return -1;
-    tensor->raw_data = made->raw_data;
+    tensor->raw_data = bytes;
     tensor->float_data = (struct by_span){0};
     tensor->external = (struct by_span){0};
     tensor->external_data = (struct by_ptrs){0};

@@ -1,0 +1,122 @@
+/* Implements the custom operator that dequantizes constants when they are needed. */
+#include "engine/dequantize.h"
+#include "engine/own_op.h"
+#include "ir/graph.h"
+
+#include <string.h>
+
+int by_dequantize_put(struct baryon_node *node, size_t run, struct baryon_error *err)
+{
+    struct baryon_value *inputs[] = {by_node_in(node, 0), by_node_in(node, 1), by_node_in(node, 2)};
+    if (by_node_become(node, BY_DEQUANTIZE_OP, BY_DEQUANTIZE_DOMAIN, inputs, 3, err) < 0 ||
+        by_node_set_int(node, BY_DEQUANTIZE_RUN, (int64_t)run, err) < 0)
+        return -1;
+    return by_model_set_opset(node->graph->model, BY_DEQUANTIZE_DOMAIN, 1, err);
+}
+
+size_t by_dequantize_run(const struct baryon_node *node)
+{
+    const bool is_ours = node && !strcmp(by_domain(node->domain), BY_DEQUANTIZE_DOMAIN);
+    const int64_t run = is_ours ? by_node_int(node, BY_DEQUANTIZE_RUN, 0) : 0;
+    return run > 0 ? (size_t)run : 0;
+}
+
+bool by_dequantize_wanted(const struct baryon_model *model)
+{
+    return by_model_opset(model, BY_DEQUANTIZE_DOMAIN) != 0;
+}
+
+/* --- Computing --- */
+
+struct dequantize_kernel {
+    const struct by_ort *ort;
+    size_t run;
+};
+
+/* As the runtime computes it: whole numbers, one rounding to float, one product. */
+#define DEQUANTIZE(name, type)                                                                     \
+    static void name(const type *levels, const float *scales, const type *zeros,                   \
+                     size_t scale_count, size_t run, size_t count, float *out)                     \
+    {                                                                                              \
+        for (size_t at = 0; at < count; at += run) {                                               \
+            const size_t place = at / run % scale_count;                                           \
+            const float scale = scales[place];                                                     \
+            const int32_t zero = zeros[place];                                                     \
+            const size_t end = count - at < run ? count : at + run;                                \
+            for (size_t i = at; i < end; i++)                                                      \
+                out[i] = (float)(levels[i] - zero) * scale;                                        \
+        }                                                                                          \
+    }
+
+DEQUANTIZE(dequantize_signed, int8_t)
+DEQUANTIZE(dequantize_unsigned, uint8_t)
+
+static OrtStatus *compute_dequantize(void *state, OrtKernelContext *context)
+{
+    const struct dequantize_kernel *kernel = state;
+    const OrtApi *api = kernel->ort->api;
+    struct by_own_tensor inputs[3];
+    float *out = NULL;
+    OrtStatus *status = NULL;
+    for (size_t i = 0; !status && i < 3; i++)
+        status = by_own_op_input(api, context, i, &inputs[i]);
+    if (!status)
+        status = by_own_op_output(api, context, &inputs[0], &out);
+    if (status)
+        return status;
+    const void *levels = inputs[0].data, *zeros = inputs[2].data;
+    if (inputs[0].elem == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8)
+        dequantize_signed(levels, inputs[1].data, zeros, inputs[1].count, kernel->run,
+                          inputs[0].count, out);
+    else
+        dequantize_unsigned(levels, inputs[1].data, zeros, inputs[1].count, kernel->run,
+                            inputs[0].count, out);
+    return NULL;
+}
+
+/* --- What the runtime asks --- */
+
+static OrtStatus *create_dequantize(const OrtCustomOp *op, const OrtApi *api,
+                                    const OrtKernelInfo *info, void **state)
+{
+    int64_t run = 0;
+    OrtStatus *status = api->KernelInfoGetAttribute_int64(info, BY_DEQUANTIZE_RUN, &run);
+    *state = NULL;
+    if (status)
+        return status;
+    struct dequantize_kernel *kernel = run > 0 ? by_alloc(1, sizeof *kernel, NULL) : NULL;
+    if (!kernel)
+        return api->CreateStatus(ORT_FAIL, run > 0 ? "out of memory" : "no run of levels");
+    *kernel = (struct dequantize_kernel){((const struct by_own_op *)op)->ort, (size_t)run};
+    *state = kernel;
+    return NULL;
+}
+
+static const char *dequantize_name(const OrtCustomOp *op)
+{
+    (void)op;
+    return BY_DEQUANTIZE_OP;
+}
+
+static size_t dequantize_inputs(const OrtCustomOp *op)
+{
+    (void)op;
+    return 3;
+}
+
+/* Levels and zero points are bytes, with and without a sign. */
+static ONNXTensorElementDataType input_type(const OrtCustomOp *op, size_t index)
+{
+    (void)op;
+    return index == 1 ? ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
+                      : ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+}
+
+int by_dequantize_op_add(struct by_session *session, OrtSessionOptions *built,
+                         struct baryon_error *err)
+{
+    static const struct by_own_kernel kernel = {BY_DEQUANTIZE_DOMAIN, dequantize_name,
+                                                dequantize_inputs,    create_dequantize,
+                                                compute_dequantize,   input_type};
+    return by_own_op_add(session, built, &kernel, err);
+}
