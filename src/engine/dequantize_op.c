@@ -33,18 +33,54 @@ struct dequantize_kernel {
     size_t run;
 };
 
+#define LANES 16 /* compilers make vectors of loops whose length they know */
+
 /* As the runtime computes it: whole numbers, one rounding to float, one product. */
 #define DEQUANTIZE(name, type)                                                                     \
+    static void name##_lanes(const type *restrict levels, int32_t zero, float scale,               \
+                             float *restrict out)                                                  \
+    {                                                                                              \
+        for (size_t i = 0; i < LANES; i++)                                                         \
+            out[i] = (float)(levels[i] - zero) * scale;                                            \
+    }                                                                                              \
+                                                                                                   \
+    static void name##_run(const type *levels, int32_t zero, float scale, size_t count,            \
+                           float *out)                                                             \
+    {                                                                                              \
+        size_t at = 0;                                                                             \
+        for (; at + LANES <= count; at += LANES)                                                   \
+            name##_lanes(levels + at, zero, scale, out + at);                                      \
+        for (; at < count; at++)                                                                   \
+            out[at] = (float)(levels[at] - zero) * scale;                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void name##_row_lanes(const type *restrict levels, const float *restrict scales,        \
+                                 const type *restrict zeros, float *restrict out)                  \
+    {                                                                                              \
+        for (size_t i = 0; i < LANES; i++)                                                         \
+            out[i] = (float)(levels[i] - zeros[i]) * scales[i];                                    \
+    }                                                                                              \
+                                                                                                   \
+    static void name##_row(const type *levels, const float *scales, const type *zeros,             \
+                           size_t count, float *out)                                               \
+    {                                                                                              \
+        size_t at = 0;                                                                             \
+        for (; at + LANES <= count; at += LANES)                                                   \
+            name##_row_lanes(levels + at, scales + at, zeros + at, out + at);                      \
+        for (; at < count; at++)                                                                   \
+            out[at] = (float)(levels[at] - zeros[at]) * scales[at];                                \
+    }                                                                                              \
+                                                                                                   \
     static void name(const type *levels, const float *scales, const type *zeros,                   \
                      size_t scale_count, size_t run, size_t count, float *out)                     \
     {                                                                                              \
-        for (size_t at = 0; at < count; at += run) {                                               \
+        const size_t step = run == 1 ? scale_count : run;                                          \
+        for (size_t at = 0; at + step <= count; at += step) {                                      \
             const size_t place = at / run % scale_count;                                           \
-            const float scale = scales[place];                                                     \
-            const int32_t zero = zeros[place];                                                     \
-            const size_t end = count - at < run ? count : at + run;                                \
-            for (size_t i = at; i < end; i++)                                                      \
-                out[i] = (float)(levels[i] - zero) * scale;                                        \
+            if (run == 1)                                                                          \
+                name##_row(levels + at, scales, zeros, step, out + at);                            \
+            else                                                                                   \
+                name##_run(levels + at, zeros[place], scales[place], step, out + at);              \
         }                                                                                          \
     }
 
