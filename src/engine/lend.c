@@ -111,6 +111,8 @@ static bool is_read_as_it_lies(const struct baryon_value *value,
         return false;
     for (size_t i = 0; i < value->use_count; i++) {
         const struct baryon_node *node = value->uses[i].node;
+        if (!node)
+            return false; /* the caller gets it */
         const bool convolves = by_node_is(node, "Conv") || by_node_is(node, "ConvTranspose");
         if (convolves ? options->optimization != 0
                       : !options->few_runs && !by_node_is(node, "Gather"))
