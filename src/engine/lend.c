@@ -5,6 +5,7 @@
  */
 #include "base/constant.h"
 #include "base/str.h"
+#include "engine/dequantize.h"
 #include "engine/session_internal.h"
 #include "ir/graph.h"
 #include "onnx/external.h"
@@ -103,22 +104,36 @@ static int refer(struct by_lent *lent, struct baryon_tensor *tensor, size_t size
     return 0;
 }
 
-/* The runtime lays the others out anew, in memory of its own. */
+bool by_use_is_factor(const struct by_use *use)
+{
+    static const char *const recurrent[] = {"LSTM", "GRU", "RNN"};
+    if (!use->node)
+        return false;
+    if (by_node_is(use->node, "MatMul") || by_node_is(use->node, "Gemm"))
+        return use->slot <= 1;
+    for (size_t i = 0; i < sizeof recurrent / sizeof *recurrent; i++)
+        if (by_node_is(use->node, recurrent[i]))
+            return use->slot == 1 || use->slot == 2;
+    return false;
+}
+
+/* Other constants the runtime may lay out anew, or transpose under the same name. */
+static bool use_lies(const struct by_use *use, const struct by_session_options *options)
+{
+    if (!use->node)
+        return false; /* the caller gets it */
+    if ((by_node_is(use->node, "Gather") || by_dequantize_run(use->node)) && use->slot == 0)
+        return true;
+    return options->few_runs && (options->optimization == 0 || by_use_is_factor(use));
+}
+
 static bool is_read_as_it_lies(const struct baryon_value *value,
                                const struct by_session_options *options)
 {
-    if (!options->shares_memory)
-        return false;
-    for (size_t i = 0; i < value->use_count; i++) {
-        const struct baryon_node *node = value->uses[i].node;
-        if (!node)
-            return false; /* the caller gets it */
-        const bool convolves = by_node_is(node, "Conv") || by_node_is(node, "ConvTranspose");
-        if (convolves ? options->optimization != 0
-                      : !options->few_runs && !by_node_is(node, "Gather"))
-            return false;
-    }
-    return true;
+    size_t fit = 0;
+    while (options->shares_memory && fit < value->use_count && use_lies(&value->uses[fit], options))
+        fit++;
+    return fit && fit == value->use_count;
 }
 
 static int lend(struct by_lent *lent, const struct baryon_value *value, struct by_span bytes,

@@ -193,18 +193,6 @@ int by_pairs_fold_small(struct baryon_model *model, size_t *folded, struct baryo
 
 /* --- Where the session reads weights as they lie --- */
 
-/* Of what products and recurrent layers read the runtime makes no copy, if it is told so. */
-static bool is_read_as_it_lies(const struct by_use *use)
-{
-    static const char *const recurrent[] = {"LSTM", "GRU", "RNN"};
-    if (by_node_is(use->node, "MatMul") || by_node_is(use->node, "Gemm"))
-        return use->slot <= 1;
-    for (size_t i = 0; i < sizeof recurrent / sizeof *recurrent; i++)
-        if (by_node_is(use->node, recurrent[i]))
-            return use->slot == 1 || use->slot == 2;
-    return false;
-}
-
 static bool stays_integers(const struct baryon_node *node)
 {
     const struct baryon_value *out = by_node_out(node, 0);
@@ -212,7 +200,7 @@ static bool stays_integers(const struct baryon_node *node)
     if (!dequantizes_constant(node) || is_small_constant(node) || !by_node_in(node, 2) ||
         by_elem_info(by_node_in(node, 0)->initializer->data_type)->bits != 8)
         return false;
-    while (fit < out->use_count && out->uses[fit].node && is_read_as_it_lies(&out->uses[fit]))
+    while (fit < out->use_count && by_use_is_factor(&out->uses[fit]))
         fit++;
     return fit && fit == out->use_count;
 }

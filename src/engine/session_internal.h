@@ -107,6 +107,11 @@ const struct by_port *by_run_find_output(const struct by_session *session, const
 
 /* --- lend.c --- */
 
+/* A weight of a product or a recurrent layer: the runtime reads it where it lies, if it is told to
+ * leave weights as they are. */
+struct by_use;
+bool by_use_is_factor(const struct by_use *use);
+
 struct by_lent;
 
 /* Writes the model without the payloads that it lends; by_lent_free() when the session is made. */

@@ -246,6 +246,47 @@ static void test_lent_weights(void **state)
     }
 }
 
+#define SQUARE 160
+
+/* y = transposed(transposed(x) + w): the runtime transposes w and leaves the name. */
+static struct baryon_model *transposed_model(void)
+{
+    static float w[SQUARE][SQUARE];
+    const int64_t dims[] = {SQUARE, SQUARE};
+    struct baryon_model *model = new_model();
+    for (size_t i = 0; i < SQUARE; i++)
+        for (size_t k = 0; k < SQUARE; k++)
+            w[i][k] = (float)(i * SQUARE + k);
+    takes(model, "x", BY_ELEM_FLOAT, "160,160");
+    gives(model, "y", BY_ELEM_FLOAT, "160,160");
+    put_weight(model, "w", BY_ELEM_FLOAT, dims, 2, w, sizeof w);
+    struct baryon_node *there = put_node(model->graph, "t", "Transpose", "x", "a");
+    put_node(model->graph, "n", "Add", "a,w", "b");
+    struct baryon_node *back = put_node(model->graph, "u", "Transpose", "b", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_node_set_ints(there, "perm", (const int64_t[]){1, 0}, 2, &err));
+    assert_ok(by_node_set_ints(back, "perm", (const int64_t[]){1, 0}, 2, &err));
+    return model;
+}
+
+static void test_transposed_weights(void **state)
+{
+    static const float x[SQUARE][SQUARE];
+    const int64_t dims[] = {SQUARE, SQUARE};
+    const struct by_session_options judging = {
+        .optimization = -1, .threads = 1, .few_runs = true, .shares_memory = true};
+    (void)state;
+    struct by_session *session = open_model(transposed_model(), &judging);
+    const struct by_array input = FLOATS("x", 2, dims, x);
+    struct by_run *run = run_ok(session, &input, 1);
+    const float *y = output(run, 0)->data;
+    for (size_t i = 0; i < SQUARE; i++)
+        for (size_t k = 0; k < SQUARE; k++)
+            assert_true(y[i * SQUARE + k] == (float)(k * SQUARE + i));
+    by_run_free(run);
+    by_session_close(session);
+}
+
 /* What was lent may be given back once the session is open. */
 static void test_lent_for_a_while(void **state)
 {
@@ -595,6 +636,7 @@ int main(void)
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_models_that_do_not_run),
         cmocka_unit_test(test_lent_weights),
+        cmocka_unit_test(test_transposed_weights),
         cmocka_unit_test(test_lent_for_a_while),
         cmocka_unit_test(test_lent_shapes),
         cmocka_unit_test(test_refused_options),
