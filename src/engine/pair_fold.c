@@ -230,7 +230,7 @@ int by_pairs_fold(struct baryon_model *model, struct baryon_error *err)
 
 /* One product after another needs floats for a moment. Larger ones would take more memory in runs
  * beside each other than floats that all sessions share. */
-#define MOMENTARY_MOST ((size_t)1 << 20)
+#define MOMENTARY_MOST ((size_t)4 << 20)
 
 int by_pairs_fold_largest(struct baryon_model *model, struct baryon_error *err)
 {

@@ -299,3 +299,31 @@ bool by_model_has_data_file(const struct baryon_model *model, const char *path)
             return true;
     return false;
 }
+
+struct payload_search {
+    const void *bytes;
+    bool found;
+};
+
+static int find_payload(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    struct payload_search *search = context;
+    (void)err;
+    search->found |= tensor->raw_data.data == search->bytes;
+    return 0;
+}
+
+void by_model_payloads_done(struct baryon_model *model)
+{
+    struct by_constants *list = &model->constants;
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct payload_search search = {.bytes = by_constant_bytes(list->at[i])};
+        const int status = by_model_each_tensor(model, find_payload, &search, NULL);
+        if (status < 0 || search.found)
+            list->at[kept++] = list->at[i];
+        else
+            by_constant_leave(list->at[i]);
+    }
+    list->count = kept;
+}

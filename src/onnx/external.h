@@ -30,4 +30,8 @@ typedef int by_tensor_fn(void *context, struct baryon_tensor *tensor, struct bar
 int by_model_each_tensor(struct baryon_model *model, by_tensor_fn *visit, void *context,
                          struct baryon_error *err);
 
+/* Gives back what by_model_payload() made and no tensor has any more. Whoever kept its address must
+ * be done with it. */
+void by_model_payloads_done(struct baryon_model *model);
+
 #endif

@@ -1,4 +1,5 @@
 /* Shares sessions among candidates that differ in parameters of activations alone. */
+#include "onnx/external.h"
 #include "trial/trial_internal.h"
 
 /* Of the model without the table of its pairs. NULL: it has to be opened, into the place that is
@@ -46,10 +47,11 @@ static int open_new(struct by_trial *trial, struct by_trial_entry *entry,
                     struct baryon_error *err)
 {
     struct by_session *session = NULL;
-    const int status = by_pairs_fold(model, err) < 0 ||
-                               by_judge_session(trial->judge, model, false, &session, err) < 0
-                           ? -1
-                           : 0;
+    int status = by_pairs_fold(model, err);
+    if (status == 0) {
+        by_model_payloads_done(model); /* the floats of weights */
+        status = by_judge_session(trial->judge, model, false, &session, err);
+    }
     pthread_mutex_lock(&trial->lock);
     made->opening = false;
     made->session = session;

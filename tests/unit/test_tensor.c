@@ -1,6 +1,7 @@
 /* Tests element types and every form of tensor payload. */
 #include "ir/tensor.h"
 
+#include "onnx/external.h"
 #include "onnx/load.h"
 
 #include <math.h>
@@ -201,6 +202,53 @@ static void test_new(void **state)
     by_model_free(model);
 }
 
+#define LARGE (64u << 10)
+
+/* A tensor of an attribute, which is no initializer. */
+static struct baryon_tensor *nested_tensor(struct baryon_model *model, struct by_span bytes)
+{
+    struct baryon_node *node = BY_ARENA_NEW(&model->arena, struct baryon_node, &err);
+    struct baryon_attribute *attribute = BY_ARENA_NEW(&model->arena, struct baryon_attribute, &err);
+    const int64_t dims[] = {LARGE};
+    attribute->t = by_tensor_over(model, "t", BY_ELEM_UINT8, dims, 1, bytes, &err);
+    assert_non_null(attribute->t);
+    assert_int_equal(by_list_reserve(&model->arena, &node->attribute, 1, sizeof(void *), &err), 0);
+    node->attribute.at[node->attribute.count++] = attribute;
+    assert_int_equal(by_list_reserve(&model->arena, &model->graph->node, 1, sizeof(void *), &err),
+                     0);
+    model->graph->node.at[model->graph->node.count++] = node;
+    return attribute->t;
+}
+
+static void test_payloads(void **state)
+{
+    static uint8_t bytes[LARGE];
+    struct by_span kept, gone, small;
+    struct baryon_model *models[2];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(by_model_new(&models[i], 10, 21, &err), 0);
+        memset(bytes, 'k', sizeof bytes);
+        assert_int_equal(by_model_payload(models[i], bytes, LARGE, &kept, &err), 0);
+    }
+    const uint8_t *one = kept.data; /* both have it */
+    assert_ptr_equal(models[1]->constants.at[0], models[0]->constants.at[0]);
+    memset(bytes, 'g', sizeof bytes);
+    assert_int_equal(by_model_payload(models[0], bytes, LARGE, &gone, &err), 0);
+    assert_int_equal(by_model_payload(models[0], bytes, LARGE - 1, &small, &err), 0);
+    assert_int_equal(models[0]->constants.count, 2);
+    nested_tensor(models[0], kept);
+    by_model_payloads_done(models[0]);
+    assert_int_equal(models[0]->constants.count, 1);
+    assert_int_equal(one[LARGE - 1], 'k');
+    assert_int_equal(small.data[LARGE - 2], 'g');
+    by_model_payloads_done(models[1]); /* nothing there has it */
+    assert_int_equal(models[1]->constants.count, 0);
+    assert_int_equal(one[0], 'k');
+    by_model_free(models[0]);
+    by_model_free(models[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_sizes),        cmocka_unit_test(test_payload_rules),
         cmocka_unit_test(test_typed_to_raw), cmocka_unit_test(test_values),
         cmocka_unit_test(test_number),       cmocka_unit_test(test_new),
+        cmocka_unit_test(test_payloads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
