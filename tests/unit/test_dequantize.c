@@ -91,7 +91,7 @@ static void test_products(void **state)
 {
     static const struct weight weights[] = {
         {BY_ELEM_INT8, 600, 500, -1}, {BY_ELEM_INT8, 600, 500, 0},  {BY_ELEM_INT8, 600, 500, 1},
-        {BY_ELEM_UINT8, 500, 600, 1}, {BY_ELEM_UINT8, 600, 500, 0}, {BY_ELEM_INT8, 1100, 1000, 1},
+        {BY_ELEM_UINT8, 500, 600, 1}, {BY_ELEM_UINT8, 600, 500, 0}, {BY_ELEM_INT8, 2100, 2000, 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
@@ -130,7 +130,7 @@ static void expect_kept(struct baryon_model *model, size_t before, size_t after)
 static void test_which_stay(void **state)
 {
     const struct weight large = {BY_ELEM_INT8, 600, 500, -1}, small = {BY_ELEM_INT8, 60, 50, -1},
-                        largest = {BY_ELEM_INT8, 1100, 1000, -1};
+                        largest = {BY_ELEM_INT8, 2100, 2000, -1};
     (void)state;
     expect_kept(product_model(&large, "MatMul"), 1, 1);
     expect_kept(product_model(&large, "Gemm"), 1, 1);
@@ -143,7 +143,7 @@ static void test_which_stay(void **state)
 /* Two sessions of equal weights, the first one closed. */
 static void test_shared_weights_stay(void **state)
 {
-    const struct weight weight = {BY_ELEM_INT8, 1100, 1000, 1};
+    const struct weight weight = {BY_ELEM_INT8, 2100, 2000, 1};
     struct by_session *sessions[2];
     (void)state;
     for (size_t i = 0; i < 2; i++) {
