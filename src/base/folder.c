@@ -52,8 +52,8 @@ static int make_folder(const char *path, struct baryon_error *err)
             by_fail(err, BARYON_ERR_IO, "exists and is not a folder");
             return by_err_file(err, path);
         }
-        /* Another process may have removed it in between. */
-    } while (saved == EEXIST && lstat(path, &st) != 0 && errno == ENOENT);
+        /* Another process may have removed it in between, and made it again. */
+    } while (saved == EEXIST && (lstat(path, &st) ? errno == ENOENT : S_ISDIR(st.st_mode)));
     errno = saved;
     by_fail_errno(err, BARYON_ERR_IO, "cannot be created");
     return by_err_file(err, path);
