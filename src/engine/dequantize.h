@@ -18,6 +18,16 @@ int by_dequantize_put(struct baryon_node *node, size_t run, struct baryon_error 
 /* 0: it is another node, or none. */
 size_t by_dequantize_run(const struct baryon_node *node);
 
+/* Bytes that mean (level - zero) * scale; `run` of them in a row have a scale, then the next. */
+struct by_byte_levels {
+    const void *levels, *zeros;
+    const float *scales;
+    size_t scale_count, run;
+};
+
+void by_dequantize_bytes(bool is_signed, const struct by_byte_levels *levels, size_t count,
+                         float *out);
+
 bool by_dequantize_wanted(const struct baryon_model *model);
 /* Adds the operator to the options of a session that is being opened. */
 int by_dequantize_op_add(struct by_session *session, OrtSessionOptions *built,

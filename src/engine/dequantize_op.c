@@ -28,11 +28,6 @@ bool by_dequantize_wanted(const struct baryon_model *model)
 
 /* --- Computing --- */
 
-struct dequantize_kernel {
-    const struct by_ort *ort;
-    size_t run;
-};
-
 #define LANES 16 /* compilers make vectors of loops whose length they know */
 
 /* As the runtime computes it: whole numbers, one rounding to float, one product. */
@@ -75,7 +70,7 @@ struct dequantize_kernel {
                      size_t scale_count, size_t run, size_t count, float *out)                     \
     {                                                                                              \
         const size_t step = run == 1 ? scale_count : run;                                          \
-        for (size_t at = 0; at + step <= count; at += step) {                                      \
+        for (size_t at = 0; at < count; at += step) {                                              \
             const size_t place = at / run % scale_count;                                           \
             if (run == 1)                                                                          \
                 name##_row(levels + at, scales, zeros, step, out + at);                            \
@@ -87,26 +82,32 @@ struct dequantize_kernel {
 DEQUANTIZE(dequantize_signed, int8_t)
 DEQUANTIZE(dequantize_unsigned, uint8_t)
 
+void by_dequantize_bytes(bool is_signed, const struct by_byte_levels *levels, size_t count,
+                         float *out)
+{
+    if (is_signed)
+        dequantize_signed(levels->levels, levels->scales, levels->zeros, levels->scale_count,
+                          levels->run, count, out);
+    else
+        dequantize_unsigned(levels->levels, levels->scales, levels->zeros, levels->scale_count,
+                            levels->run, count, out);
+}
+
 static OrtStatus *compute_dequantize(void *state, OrtKernelContext *context)
 {
-    const struct dequantize_kernel *kernel = state;
-    const OrtApi *api = kernel->ort->api;
+    const struct by_own_number *kernel = state;
     struct by_own_tensor inputs[3];
     float *out = NULL;
-    OrtStatus *status = NULL;
-    for (size_t i = 0; !status && i < 3; i++)
-        status = by_own_op_input(api, context, i, &inputs[i]);
-    if (!status)
-        status = by_own_op_output(api, context, &inputs[0], &out);
+    OrtStatus *status = by_own_op_tensors(kernel->ort->api, context, inputs, 3, &out);
     if (status)
         return status;
-    const void *levels = inputs[0].data, *zeros = inputs[2].data;
-    if (inputs[0].elem == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8)
-        dequantize_signed(levels, inputs[1].data, zeros, inputs[1].count, kernel->run,
-                          inputs[0].count, out);
-    else
-        dequantize_unsigned(levels, inputs[1].data, zeros, inputs[1].count, kernel->run,
-                            inputs[0].count, out);
+    const struct by_byte_levels levels = {.levels = inputs[0].data,
+                                          .zeros = inputs[2].data,
+                                          .scales = inputs[1].data,
+                                          .scale_count = inputs[1].count,
+                                          .run = (size_t)kernel->number};
+    by_dequantize_bytes(inputs[0].elem == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8, &levels,
+                        inputs[0].count, out);
     return NULL;
 }
 
@@ -115,17 +116,13 @@ static OrtStatus *compute_dequantize(void *state, OrtKernelContext *context)
 static OrtStatus *create_dequantize(const OrtCustomOp *op, const OrtApi *api,
                                     const OrtKernelInfo *info, void **state)
 {
-    int64_t run = 0;
-    OrtStatus *status = api->KernelInfoGetAttribute_int64(info, BY_DEQUANTIZE_RUN, &run);
-    *state = NULL;
-    if (status)
+    OrtStatus *status = by_own_op_number(op, api, info, BY_DEQUANTIZE_RUN, state);
+    const struct by_own_number *made = *state;
+    if (status || made->number > 0)
         return status;
-    struct dequantize_kernel *kernel = run > 0 ? by_alloc(1, sizeof *kernel, NULL) : NULL;
-    if (!kernel)
-        return api->CreateStatus(ORT_FAIL, run > 0 ? "out of memory" : "no run of levels");
-    *kernel = (struct dequantize_kernel){((const struct by_own_op *)op)->ort, (size_t)run};
-    *state = kernel;
-    return NULL;
+    by_free(*state);
+    *state = NULL;
+    return api->CreateStatus(ORT_FAIL, "no run of levels");
 }
 
 static const char *dequantize_name(const OrtCustomOp *op)
@@ -151,8 +148,11 @@ static ONNXTensorElementDataType input_type(const OrtCustomOp *op, size_t index)
 int by_dequantize_op_add(struct by_session *session, OrtSessionOptions *built,
                          struct baryon_error *err)
 {
-    static const struct by_own_kernel kernel = {BY_DEQUANTIZE_DOMAIN, dequantize_name,
-                                                dequantize_inputs,    create_dequantize,
-                                                compute_dequantize,   input_type};
+    static const struct by_own_kernel kernel = {.domain = BY_DEQUANTIZE_DOMAIN,
+                                                .name = dequantize_name,
+                                                .inputs = dequantize_inputs,
+                                                .create = create_dequantize,
+                                                .compute = compute_dequantize,
+                                                .input_type = input_type};
     return by_own_op_add(session, built, &kernel, err);
 }

@@ -50,6 +50,33 @@ OrtStatus *by_own_op_output(const OrtApi *api, OrtKernelContext *context,
     return status;
 }
 
+OrtStatus *by_own_op_tensors(const OrtApi *api, OrtKernelContext *context,
+                             struct by_own_tensor *inputs, size_t count, float **data)
+{
+    OrtStatus *status = NULL;
+    for (size_t i = 0; !status && i < count; i++)
+        status = by_own_op_input(api, context, i, &inputs[i]);
+    return status ? status : by_own_op_output(api, context, &inputs[0], data);
+}
+
+/* --- State --- */
+
+OrtStatus *by_own_op_number(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info,
+                            const char *attribute, void **state)
+{
+    int64_t number = 0;
+    struct by_own_number *made = NULL;
+    OrtStatus *status = api->KernelInfoGetAttribute_int64(info, attribute, &number);
+    *state = NULL;
+    if (status)
+        return status;
+    if (!(made = by_alloc(1, sizeof *made, NULL)))
+        return api->CreateStatus(ORT_FAIL, "out of memory");
+    *made = (struct by_own_number){((const struct by_own_op *)op)->ort, number};
+    *state = made;
+    return NULL;
+}
+
 /* --- What the runtime asks --- */
 
 static const char *on_the_cpu(const OrtCustomOp *op)

@@ -28,6 +28,18 @@ OrtStatus *by_own_op_input(const OrtApi *api, const OrtKernelContext *context, s
                            struct by_own_tensor *tensor);
 OrtStatus *by_own_op_output(const OrtApi *api, OrtKernelContext *context,
                             const struct by_own_tensor *like, float **data);
+/* All inputs with their shapes, and the output of the first one's. */
+OrtStatus *by_own_op_tensors(const OrtApi *api, OrtKernelContext *context,
+                             struct by_own_tensor *inputs, size_t count, float **data);
+
+/* State of a node that has one number. */
+struct by_own_number {
+    const struct by_ort *ort;
+    int64_t number;
+};
+
+OrtStatus *by_own_op_number(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info,
+                            const char *attribute, void **state);
 
 /* What one operator has beside the others. State is freed with by_free(). */
 struct by_own_kernel {

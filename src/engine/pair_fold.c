@@ -64,11 +64,22 @@ static void mean(const int64_t *levels, size_t first, size_t count, const struct
     }
 }
 
-static void mean_bytes(const int8_t *levels, size_t count, float scale, int64_t zero, float *out)
+static int mean_bytes(const int8_t *levels, const struct channels *channels, const float *scales,
+                      const int64_t *zeros, float *out, size_t count, struct baryon_error *err)
 {
-    const int32_t least = (int32_t)zero;
-    for (size_t i = 0; i < count; i++)
-        out[i] = (float)(levels[i] - least) * scale;
+    int8_t *least = by_alloc(channels->count, 1, err);
+    if (!least)
+        return -1;
+    for (size_t i = 0; i < channels->count; i++)
+        least[i] = (int8_t)zeros[i];
+    const struct by_byte_levels bytes = {.levels = levels,
+                                         .zeros = least,
+                                         .scales = scales,
+                                         .scale_count = channels->count,
+                                         .run = channels->count == 1 ? count : channels->inner};
+    by_dequantize_bytes(true, &bytes, count, out);
+    by_free(least);
+    return 0;
 }
 
 #define PIECE 1024
@@ -83,14 +94,9 @@ static int fill_constant(const struct baryon_tensor *tensor, const struct channe
     by_arena_init(&arena, 0);
     int status = by_tensor_bytes(tensor, &arena, &bytes, err);
     if (status == 0 && tensor->data_type == BY_ELEM_INT8) {
-        const size_t run = channels->count == 1 ? count : channels->inner;
-        for (size_t at = 0; at < count; at += run) {
-            const size_t channel = channels->count == 1 ? 0 : at / run % channels->count;
-            mean_bytes((const int8_t *)bytes.data + at, run, scales[channel], zeros[channel],
-                       out + at);
-        }
+        status = mean_bytes((const int8_t *)bytes.data, channels, scales, zeros, out, count, err);
         by_arena_release(&arena);
-        return 0;
+        return status;
     }
     for (size_t at = 0; status == 0 && at < count; at += PIECE) {
         const size_t some = count - at < PIECE ? count - at : PIECE;

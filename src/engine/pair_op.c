@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-/* A node. */
-struct pair_kernel {
-    const struct by_ort *ort;
-    size_t index;
-};
-
 bool by_pairs_wanted(const struct baryon_model *model)
 {
     return by_model_opset(model, BY_PAIR_DOMAIN) != 0;
@@ -25,7 +19,7 @@ bool by_node_is_pair(const struct baryon_node *node)
 
 static OrtStatus *compute_pair(void *state, OrtKernelContext *context)
 {
-    const struct pair_kernel *kernel = state;
+    const struct by_own_number *kernel = state;
     const OrtApi *api = kernel->ort->api;
     struct by_own_tensor input;
     const OrtValue *table;
@@ -38,7 +32,7 @@ static OrtStatus *compute_pair(void *state, OrtKernelContext *context)
         status = by_own_op_output(api, context, &input, &out);
     if (status)
         return status;
-    const float *row = rows + kernel->index * BY_PAIR_TABLE;
+    const float *row = rows + (size_t)kernel->number * BY_PAIR_TABLE;
     const struct by_weight_grid grid = {.scale = row[0], .low = row[1], .high = row[2]};
     if (grid.scale > 0)
         by_weight_path_chosen()->there_and_back(input.data, input.count, &grid, out);
@@ -52,17 +46,7 @@ static OrtStatus *compute_pair(void *state, OrtKernelContext *context)
 static OrtStatus *create_pair(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info,
                               void **state)
 {
-    int64_t index = 0;
-    struct pair_kernel *kernel = NULL;
-    OrtStatus *status = api->KernelInfoGetAttribute_int64(info, BY_PAIR_INDEX, &index);
-    *state = NULL;
-    if (status)
-        return status;
-    if (!(kernel = by_alloc(1, sizeof *kernel, NULL)))
-        return api->CreateStatus(ORT_FAIL, "out of memory");
-    *kernel = (struct pair_kernel){((const struct by_own_op *)op)->ort, (size_t)index};
-    *state = kernel;
-    return NULL;
+    return by_own_op_number(op, api, info, BY_PAIR_INDEX, state);
 }
 
 static const char *pair_name(const OrtCustomOp *op)
@@ -79,7 +63,10 @@ static size_t two_inputs(const OrtCustomOp *op)
 
 int by_pair_ops_add(struct by_session *session, OrtSessionOptions *built, struct baryon_error *err)
 {
-    static const struct by_own_kernel kernel = {BY_PAIR_DOMAIN, pair_name,    two_inputs,
-                                                create_pair,    compute_pair, NULL};
+    static const struct by_own_kernel kernel = {.domain = BY_PAIR_DOMAIN,
+                                                .name = pair_name,
+                                                .inputs = two_inputs,
+                                                .create = create_pair,
+                                                .compute = compute_pair};
     return by_own_op_add(session, built, &kernel, err);
 }

@@ -48,11 +48,7 @@ static OrtStatus *compute_product(void *state, OrtKernelContext *context)
     const OrtApi *api = kernel->ort->api;
     struct by_own_tensor inputs[3];
     float *out = NULL;
-    OrtStatus *status = NULL;
-    for (size_t i = 0; !status && i < 3; i++)
-        status = by_own_op_input(api, context, i, &inputs[i]);
-    if (!status)
-        status = by_own_op_output(api, context, &inputs[0], &out);
+    OrtStatus *status = by_own_op_tensors(api, context, inputs, 3, &out);
     if (status)
         return status;
     if (out != inputs[0].data)
@@ -96,7 +92,10 @@ static size_t three_inputs(const OrtCustomOp *op)
 int by_product_ops_add(struct by_session *session, OrtSessionOptions *built,
                        struct baryon_error *err)
 {
-    static const struct by_own_kernel kernel = {BY_PRODUCT_DOMAIN, product_name,    three_inputs,
-                                                create_product,    compute_product, NULL};
+    static const struct by_own_kernel kernel = {.domain = BY_PRODUCT_DOMAIN,
+                                                .name = product_name,
+                                                .inputs = three_inputs,
+                                                .create = create_product,
+                                                .compute = compute_product};
     return by_own_op_add(session, built, &kernel, err);
 }

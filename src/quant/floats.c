@@ -84,7 +84,11 @@ int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, co
     struct by_span bytes;
     if (by_model_payload(model, values, count * sizeof(float), &bytes, err))
         return -1;
-    tensor->raw_data = bytes;
+    const struct baryon_tensor *made = by_tensor_over(
+        model, tensor->name, BY_ELEM_FLOAT, tensor->dims.at, tensor->dims.count, bytes, err);
+    if (!made)
+        return -1;
+    tensor->raw_data = made->raw_data;
     tensor->float_data = (struct by_span){0};
     tensor->external = (struct by_span){0};
     tensor->external_data = (struct by_ptrs){0};
