@@ -9,10 +9,6 @@
 #define FIRST   1       /* and on twice as many, and so on */
 #define WORK    3e11    /* multiply-adds that all moves may take; larger models are not searched */
 #define EACH    (2 * 6) /* runs that one scale takes, about */
-/* What the tensor itself may lose, in dB. Twice the scale loses 6 where nothing is clipped. The one
- * move that ppocr_cls takes loses 5. */
-#define OWN_LOSS 5.5
-
 struct search {
     struct by_rounding_run *run;
     struct by_knobs knobs;
@@ -79,8 +75,7 @@ static int find_own(const struct search *search, size_t row, double *own, struct
     return by_quant_own_sqnr(q->plan, row, q->stats, own, &known, err);
 }
 
-/* The scale in place of another with which the tensor had so much: not run where that loses too
- * much. */
+/* The scale in place of another with which the tensor had so much. */
 static int judge_scale(struct search *search, size_t row, double before, bool *better,
                        struct baryon_error *err)
 {
@@ -88,7 +83,7 @@ static int judge_scale(struct search *search, size_t row, double before, bool *b
     *better = false;
     if (find_own(search, row, &own, err) < 0)
         return -1;
-    if (own < before - OWN_LOSS)
+    if (by_verdict_move_costs(own, before, by_judge_sqnr(search->now, search->knobs.samples)))
         return 0;
     search->tried++;
     return judge_move(search, better, err);

@@ -74,5 +74,8 @@ bool by_verdict_foretold(const struct by_threshold *threshold, const struct by_g
 /* A scale of activations is moved, or tried on more samples: `count` of `samples` were asked. */
 bool by_verdict_move(const struct by_gain *all, const struct by_gain *usual, size_t count,
                      size_t samples);
+/* Whether a move is not even run: the tensor itself, which had `before` dB, would have `own` then,
+ * much less than that and less than the model has. */
+bool by_verdict_move_costs(double own, double before, double model);
 
 #endif

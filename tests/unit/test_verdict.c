@@ -249,6 +249,16 @@ static void more_samples_require_more(void **state)
     assert_false(moves(INFINITY, INFINITY, 2.01, 1, 24));
 }
 
+static void a_tensor_worse_than_the_model_is_not_moved_far(void **state)
+{
+    (void)state;
+    assert_true(by_verdict_move_costs(14.4, 20, 15));
+    assert_false(by_verdict_move_costs(14.6, 20, 15)); /* not far */
+    assert_true(by_verdict_move_costs(10, 40, 10.1));
+    assert_false(by_verdict_move_costs(10, 40, 10)); /* no worse than the model */
+    assert_false(by_verdict_move_costs(0, 0, 15));   /* not known */
+}
+
 static void test_close_candidates_are_settled(void **state)
 {
     (void)state;
@@ -309,6 +319,7 @@ int main(void)
         cmocka_unit_test(lost_outputs_lose),
         cmocka_unit_test(few_samples_only_rule_out_losses),
         cmocka_unit_test(more_samples_require_more),
+        cmocka_unit_test(a_tensor_worse_than_the_model_is_not_moved_far),
         cmocka_unit_test(test_close_candidates_are_settled),
         cmocka_unit_test(test_far_gains_are_foretold),
     };
