@@ -25,8 +25,7 @@ static int open_placing(struct by_placing *placing, struct by_quant_plan *plan,
         !(placing->folded = by_arena_alloc(arena, nodes, sizeof(bool), err)) ||
         !(placing->mute = by_arena_alloc(arena, nodes, sizeof(bool), err)) ||
         !(placing->marked = by_arena_alloc(arena, values, sizeof(bool), err)) ||
-        !(placing->computed = by_arena_alloc(arena, values, sizeof(bool), err)) ||
-        !(placing->looked = by_arena_alloc(arena, values, 1, err)))
+        !(placing->computed = by_arena_alloc(arena, values, sizeof(bool), err)))
         return -1;
     for (size_t i = 0; i < nodes; i++)
         placing->ops[i] = by_place_op(graph->node.at[i]);

@@ -30,13 +30,9 @@ struct by_placing {
     bool *mute; /* no pairs on its outputs */
     /* By value->index; values made during placement are after the end. */
     bool *marked;
-    bool *computed;        /* out of constants alone */
-    unsigned char *looked; /* constants: 0 not yet, else enum by_place_look */
-    unsigned char *picks;  /* [rule][node]: the rule is about the node */
+    bool *computed;       /* out of constants alone */
+    unsigned char *picks; /* [rule][node]: the rule is about the node */
 };
-
-/* What is wrong with a constant. */
-enum by_place_look { BY_LOOK_NOT_YET, BY_LOOK_GOOD, BY_LOOK_INFINITE };
 
 /* --- place_util.c --- */
 const char *by_place_text(struct by_placing *placing, struct baryon_error *err, const char *format,

@@ -97,19 +97,46 @@ static bool is_hard_sigmoid_of_hardware(const struct baryon_node *node)
 
 /* --- Constants that no scale can hold --- */
 
+struct look {
+    struct baryon_tensor was; /* its payload then */
+    bool infinite;
+};
+
+static bool has_payload_of(const struct baryon_tensor *one, const struct baryon_tensor *other)
+{
+    return one->data_type == other->data_type && one->raw_data.data == other->raw_data.data &&
+           one->raw_data.size == other->raw_data.size &&
+           one->float_data.data == other->float_data.data &&
+           one->external.data == other->external.data && one->external.size == other->external.size;
+}
+
+/* What was found out about it, or about what it is a copy of. */
+static const struct look *find_look(const struct by_quant_plan *plan,
+                                    const struct baryon_value *value)
+{
+    const struct look *look = by_map_get(&plan->looked, value->name);
+    if (!look && plan->like)
+        look = by_map_get(&plan->like->looked, value->name);
+    return look && has_payload_of(&look->was, value->initializer) ? look : NULL;
+}
+
 static int look_for_infinity(struct by_placing *placing, const struct baryon_value *value,
                              bool *infinite, struct baryon_error *err)
 {
-    unsigned char *known = &placing->looked[value->index];
-    if (*known == BY_LOOK_NOT_YET) {
-        bool finite;
-        if (by_floats_look_finite(value->initializer, &finite, err))
-            return -1;
-        by_tensor_done(placing->plan->model, value->initializer);
-        *known = finite ? BY_LOOK_GOOD : BY_LOOK_INFINITE;
+    struct by_quant_plan *plan = placing->plan;
+    const struct look *known = find_look(plan, value);
+    bool finite;
+    if (known) {
+        *infinite = known->infinite;
+        return 0;
     }
-    *infinite = *known == BY_LOOK_INFINITE;
-    return 0;
+    struct look *look = BY_ARENA_NEW(&plan->arena, struct look, err);
+    if (!look || by_floats_look_finite(value->initializer, &finite, err))
+        return -1;
+    by_tensor_done(plan->model, value->initializer);
+    *infinite = !finite;
+    *look = (struct look){*value->initializer, !finite};
+    return by_map_put(&plan->looked, value->name, look, err);
 }
 
 static int find_infinite(struct by_placing *placing, const struct baryon_node *node,

@@ -14,6 +14,7 @@ int by_quant_plan_open(struct by_quant_plan **plan, struct baryon_model *model,
     if (!made)
         return -1;
     by_arena_init(&made->arena, 0);
+    by_map_init(&made->looked);
     by_map_init(&made->row_of);
     by_map_init(&made->node_of);
     made->model = model;
@@ -26,6 +27,7 @@ void by_quant_plan_close(struct by_quant_plan *plan)
 {
     if (!plan)
         return;
+    by_map_release(&plan->looked);
     by_map_release(&plan->row_of);
     by_map_release(&plan->node_of);
     by_arena_release(&plan->arena);

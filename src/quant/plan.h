@@ -107,8 +107,12 @@ struct by_quant_plan {
     /* quant/known.h; or NULL. They belong to whoever set them. */
     struct by_known *known;        /* parameters of constants */
     struct by_known *known_ranges; /* of activations in the statistics that the plan gets */
-    struct by_map row_of;          /* value -> row + 1 */
-    struct by_map node_of;         /* node -> place in nodes + 1 */
+    /* The plan of a model that this one is a copy of, or NULL: constants with the same payload are
+     * not looked at again. It stays as it is meanwhile. */
+    const struct by_quant_plan *like;
+    struct by_map looked;  /* name of a constant -> what was found out (place_node.c) */
+    struct by_map row_of;  /* value -> row + 1 */
+    struct by_map node_of; /* node -> place in nodes + 1 */
 };
 
 int by_quant_plan_open(struct by_quant_plan **plan, struct baryon_model *model,

@@ -9,7 +9,7 @@
 int by_draft_open(struct by_draft *draft, const struct by_quantization *q,
                   const struct by_frame *frame, struct baryon_error *err)
 {
-    *draft = (struct by_draft){.recipe = by_recipe_to_run(q->options->recipe)};
+    *draft = (struct by_draft){.recipe = by_recipe_to_run(q->options->recipe), .like = q->plan};
     return by_frame_copy(frame, &draft->model, err) < 0 ||
                    by_origins_copy(&draft->origins, q->origins, draft->model, err) < 0
                ? -1
@@ -28,6 +28,7 @@ int by_draft_place(struct by_draft *draft, struct baryon_error *err)
     if (settle(draft, err) < 0 ||
         by_quant_plan_open(&draft->plan, draft->model, &draft->recipe, err) < 0)
         return -1;
+    draft->plan->like = draft->like;
     return by_place(draft->plan, draft->origins, NULL, err);
 }
 

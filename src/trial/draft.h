@@ -10,8 +10,9 @@
 
 struct by_draft {
     struct baryon_model *model;
-    struct by_origins *origins; /* NULL: the plan is a copy */
-    struct by_recipe recipe;    /* to run it in ONNX Runtime */
+    struct by_origins *origins;       /* NULL: the plan is a copy */
+    struct by_recipe recipe;          /* to run it in ONNX Runtime */
+    const struct by_quant_plan *like; /* of the model that it is a copy of */
     struct by_quant_plan *plan;
 };
 
