@@ -99,6 +99,8 @@ void by_place_axes(const struct by_placing *placing, const struct baryon_node *n
 int by_place_select(struct by_placing *placing, struct baryon_error *err);
 /* --- place_variance.c: normalizations in pieces stay float --- */
 void by_place_variances(struct by_placing *placing);
+/* --- place_softmax.c: a Softmax in pieces stays float --- */
+void by_place_softmaxes(struct by_placing *placing);
 /* --- place_front_end.c: layers that compute a spectrum before a logarithm stay float, if wanted
  * --- */
 void by_place_front_ends(struct by_placing *placing);

@@ -3,6 +3,7 @@
 
 #include "ir/graph.h"
 #include "ir/shape.h"
+#include "ir/softmax_parts.h"
 
 #include <string.h>
 
@@ -40,17 +41,27 @@ static bool is_over_last_axis(const struct baryon_node *softmax)
     return axis == -1 || (value->shape && axis == (int64_t)value->shape->rank - 1);
 }
 
+static bool saturates(const struct baryon_node *node, struct by_unsaturated *found)
+{
+    struct by_softmax_parts parts;
+    if (by_softmax_parts(node, &parts)) {
+        *found = (struct by_unsaturated){parts.logits, parts.over_last_axis};
+        return true;
+    }
+    const bool softmax = by_node_is(node, "Softmax");
+    if (!softmax && !by_node_is(node, "Sigmoid") && !by_node_is(node, "HardSigmoid"))
+        return false;
+    *found = (struct by_unsaturated){by_node_in(node, 0), softmax && is_over_last_axis(node)};
+    return true;
+}
+
 bool by_unsaturated_find(const struct baryon_value *output, struct by_unsaturated *found)
 {
     const struct baryon_value *value = output;
     for (unsigned depth = 0; value && value->producer && depth < DEPTH; depth++) {
         const struct baryon_node *node = value->producer;
-        const bool softmax = by_node_is(node, "Softmax");
-        if (softmax || by_node_is(node, "Sigmoid") || by_node_is(node, "HardSigmoid")) {
-            *found =
-                (struct by_unsaturated){by_node_in(node, 0), softmax && is_over_last_axis(node)};
+        if (saturates(node, found))
             return found->value && found->value->graph == output->graph;
-        }
         value = only_moves(node) ? moved_from(node) : NULL;
     }
     return false;

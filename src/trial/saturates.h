@@ -13,8 +13,9 @@ struct by_unsaturated {
     bool centred;               /* of a Softmax over the last axis: its mean there is no matter */
 };
 
-/* What an output's Softmax, Sigmoid or HardSigmoid reads, through operators that only
- * move values, Q/DQ pairs and constant factors included; false where there is none. */
+/* What an output's Softmax, in one operator or several, Sigmoid or HardSigmoid reads, through
+ * operators that only move values, Q/DQ pairs and constant factors included; false where there is
+ * none. */
 bool by_unsaturated_find(const struct baryon_value *output, struct by_unsaturated *found);
 /* Those of all outputs that have one, each once, in their order; how many. left_out: outputs that
  * are not looked at; NULL: none. */
