@@ -101,6 +101,8 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err);
 void by_place_variances(struct by_placing *placing);
 /* --- place_softmax.c: a Softmax in pieces stays float --- */
 void by_place_softmaxes(struct by_placing *placing);
+/* --- place_gelu.c: a GELU in pieces stays float from its power to Tanh --- */
+void by_place_gelus(struct by_placing *placing);
 /* --- place_front_end.c: layers that compute a spectrum before a logarithm stay float, if wanted
  * --- */
 void by_place_front_ends(struct by_placing *placing);

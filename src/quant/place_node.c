@@ -335,6 +335,7 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err)
     by_place_logarithms(placing);
     by_place_variances(placing);
     by_place_softmaxes(placing);
+    by_place_gelus(placing);
     /* Floats of 16 bits hold masks. */
     if (placing->recipe->activation.format && !by_spec_is_block(&placing->recipe->activation))
         return 0;
