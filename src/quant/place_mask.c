@@ -3,6 +3,7 @@
  * its place, before Softmax. No range has room for it: one that reaches so far has no steps
  * left for scores, one of scores alone blocks nothing. So from the mask to Softmax it stays float.
  */
+#include "ir/softmax_parts.h"
 #include "quant/floats.h"
 #include "quant/place_internal.h"
 
@@ -145,6 +146,15 @@ static bool walk_to_mask(struct masking *masking, const struct baryon_value *val
     return found;
 }
 
+/* What a Softmax reads, in one operator or several; NULL: the node is none, nor its last one. */
+static const struct baryon_value *scores_of(const struct baryon_node *node)
+{
+    struct by_softmax_parts parts;
+    if (by_node_is(node, "Softmax"))
+        return by_node_in(node, 0);
+    return by_softmax_parts(node, &parts) ? parts.logits : NULL;
+}
+
 int by_place_masks(struct by_placing *placing, struct baryon_error *err)
 {
     struct masking masking = {.placing = placing, .err = err};
@@ -155,8 +165,7 @@ int by_place_masks(struct by_placing *placing, struct baryon_error *err)
         return -1;
     for (size_t i = 0; i < placing->node_count && !masking.failed; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
-        if (node && by_node_is(node, "Softmax") &&
-            walk_to_mask(&masking, by_node_in(node, 0), DEPTH))
+        if (node && walk_to_mask(&masking, scores_of(node), DEPTH))
             by_place_keep(placing, node, by_place_masked);
     }
     return masking.failed ? -1 : 0;

@@ -138,6 +138,23 @@ static void it_stays_float(void **state)
     close_plan();
 }
 
+/* No range has room for scores and for what blocks them. */
+static void a_mask_before_it_stays_float(void **state)
+{
+    (void)state;
+    struct baryon_model *model = written_out();
+    put_floats(model, "blocks", "4,4", -1e9f);
+    put_node(model->graph, "mask", "Add", "c,blocks", "masked");
+    replace_input(model, "largest", 0, "masked");
+    replace_input(model, "shift", 0, "masked");
+    place(model, NULL);
+    assert_string_equal(plan_node("mask")->why,
+                        "a mask added before Softmax: no range covers its values");
+    assert_int_equal(by_quant_find(plan, value_of(plan->model->graph, "masked")), BY_NO_ROW);
+    assert_int_equal(plan_node("conv")->state, BY_NODE_QUANTIZED);
+    close_plan();
+}
+
 static void what_it_reads_judges(void **state)
 {
     (void)state;
@@ -166,6 +183,7 @@ int main(void)
         cmocka_unit_test_setup(other_quotients_are_none, prepare),
         cmocka_unit_test_setup(another_shift_belongs_to_the_logits, prepare),
         cmocka_unit_test_setup(it_stays_float, prepare),
+        cmocka_unit_test_setup(a_mask_before_it_stays_float, prepare),
         cmocka_unit_test_setup(what_it_reads_judges, prepare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
