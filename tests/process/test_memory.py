@@ -9,6 +9,7 @@ import pathlib
 import random
 import re
 import resource
+import signal
 import struct
 import sys
 import tempfile
@@ -158,12 +159,13 @@ class Limited(process.Case):
         return {"preexec_fn": process.limited(resource.RLIMIT_AS, size)}
 
     def least(self):
-        """With how much the program starts at all: below, the system's loader ends it."""
+        """With how much the program starts at all: below, the system's loader ends it, with a message
+        or, where memory lacks for its own storage of threads (init_tls), by a signal."""
         low, high = 0, 1 << 30
         while high - low > 64 << 10:
             middle = (low + high) // 2
             done = process.run("version", "-q", **self.limit(middle))
-            low, high = (middle, high) if done.status == 127 else (low, middle)
+            low, high = (middle, high) if done.status in (127, -signal.SIGSEGV) else (low, middle)
         return high
 
     def sweep(self, sizes, *words):
