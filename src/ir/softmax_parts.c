@@ -45,7 +45,7 @@ static bool add(struct by_softmax_parts *parts, const struct baryon_node *node)
 
 static const struct baryon_value *before_pairs(const struct baryon_value *value)
 {
-    while (value && value->producer && is_pair(value->producer))
+    while (value && value->producer && is_pair(value->producer) && by_node_in(value->producer, 0))
         value = by_node_in(value->producer, 0);
     return value;
 }
