@@ -1,4 +1,4 @@
-/* Recognizes a Softmax that is written out in single operators. */
+/* Recognizes a Softmax, in one operator or several. */
 #include "ir/softmax_parts.h"
 
 #include "ir/shape.h"
@@ -134,9 +134,22 @@ static void begin(struct by_softmax_parts *parts, const struct baryon_node *end)
     *parts = (struct by_softmax_parts){.nodes = {end}, .count = 1};
 }
 
+static bool is_operator(struct by_softmax_parts *parts, const struct baryon_node *softmax)
+{
+    const int64_t axis = by_node_int(softmax, "axis", -1);
+    parts->logits = by_node_in(softmax, 0);
+    if (!parts->logits)
+        return false;
+    const struct by_shape *shape = parts->logits->shape;
+    parts->over_last_axis = axis == -1 || (shape && axis == (int64_t)shape->rank - 1);
+    return true;
+}
+
 bool by_softmax_parts(const struct baryon_node *end, struct by_softmax_parts *parts)
 {
     begin(parts, end);
+    if (by_node_is(end, "Softmax"))
+        return is_operator(parts, end);
     if (by_node_is(end, "Div"))
         return is_quotient(parts, by_node_in(end, 0), by_node_in(end, 1));
     if (!by_node_is(end, "Mul"))

@@ -97,9 +97,6 @@ static bool find_base(struct walk *walk, const struct baryon_value *in)
 
 void by_place_gelus(struct by_placing *placing)
 {
-    const struct by_recipe *recipe = placing->recipe;
-    if (recipe->compat || recipe->approach != BY_APPROACH_STATIC || recipe->activation.format)
-        return;
     for (size_t i = 0; i < placing->node_count; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
         if (!node || !by_node_is(node, "Tanh"))

@@ -146,15 +146,6 @@ static bool walk_to_mask(struct masking *masking, const struct baryon_value *val
     return found;
 }
 
-/* What a Softmax reads, in one operator or several; NULL: the node is none, nor its last one. */
-static const struct baryon_value *scores_of(const struct baryon_node *node)
-{
-    struct by_softmax_parts parts;
-    if (by_node_is(node, "Softmax"))
-        return by_node_in(node, 0);
-    return by_softmax_parts(node, &parts) ? parts.logits : NULL;
-}
-
 int by_place_masks(struct by_placing *placing, struct baryon_error *err)
 {
     struct masking masking = {.placing = placing, .err = err};
@@ -165,7 +156,8 @@ int by_place_masks(struct by_placing *placing, struct baryon_error *err)
         return -1;
     for (size_t i = 0; i < placing->node_count && !masking.failed; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
-        if (node && walk_to_mask(&masking, scores_of(node), DEPTH))
+        struct by_softmax_parts parts;
+        if (node && by_softmax_parts(node, &parts) && walk_to_mask(&masking, parts.logits, DEPTH))
             by_place_keep(placing, node, by_place_masked);
     }
     return masking.failed ? -1 : 0;

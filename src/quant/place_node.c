@@ -323,6 +323,12 @@ static int select_node(struct by_placing *placing, const struct baryon_node *nod
     return 0;
 }
 
+/* Floats and blocks have room for a maximum and a cube. The peer quantizes them. */
+static bool computes_in_integers(const struct by_recipe *recipe)
+{
+    return !recipe->compat && recipe->approach == BY_APPROACH_STATIC && !recipe->activation.format;
+}
+
 int by_place_select(struct by_placing *placing, struct baryon_error *err)
 {
     for (size_t i = 0; i < placing->node_count; i++)
@@ -334,8 +340,10 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err)
         return -1;
     by_place_logarithms(placing);
     by_place_variances(placing);
-    by_place_softmaxes(placing);
-    by_place_gelus(placing);
+    if (computes_in_integers(placing->recipe)) {
+        by_place_softmaxes(placing);
+        by_place_gelus(placing);
+    }
     /* Floats of 16 bits hold masks. */
     if (placing->recipe->activation.format && !by_spec_is_block(&placing->recipe->activation))
         return 0;

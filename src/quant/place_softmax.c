@@ -11,13 +11,10 @@ static const char in_softmax[] = "it is part of a Softmax of several nodes";
 
 void by_place_softmaxes(struct by_placing *placing)
 {
-    const struct by_recipe *recipe = placing->recipe;
     struct by_softmax_parts parts;
-    if (recipe->compat || recipe->approach != BY_APPROACH_STATIC || recipe->activation.format)
-        return;
     for (size_t i = 0; i < placing->node_count; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
-        if (!node || !by_softmax_parts(node, &parts))
+        if (!node || !by_softmax_parts(node, &parts) || parts.count == 1)
             continue;
         for (size_t k = 0; k < parts.count; k++)
             if (parts.nodes[k]->graph == placing->graph)

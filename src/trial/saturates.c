@@ -2,7 +2,6 @@
 #include "trial/saturates.h"
 
 #include "ir/graph.h"
-#include "ir/shape.h"
 #include "ir/softmax_parts.h"
 
 #include <string.h>
@@ -34,13 +33,6 @@ static const struct baryon_value *moved_from(const struct baryon_node *node)
     return is_constant(by_node_in(node, 1)) ? data : is_constant(data) ? by_node_in(node, 1) : NULL;
 }
 
-static bool is_over_last_axis(const struct baryon_node *softmax)
-{
-    const struct baryon_value *value = by_node_in(softmax, 0);
-    const int64_t axis = by_node_int(softmax, "axis", -1);
-    return axis == -1 || (value->shape && axis == (int64_t)value->shape->rank - 1);
-}
-
 static bool saturates(const struct baryon_node *node, struct by_unsaturated *found)
 {
     struct by_softmax_parts parts;
@@ -48,10 +40,9 @@ static bool saturates(const struct baryon_node *node, struct by_unsaturated *fou
         *found = (struct by_unsaturated){parts.logits, parts.over_last_axis};
         return true;
     }
-    const bool softmax = by_node_is(node, "Softmax");
-    if (!softmax && !by_node_is(node, "Sigmoid") && !by_node_is(node, "HardSigmoid"))
+    if (!by_node_is(node, "Sigmoid") && !by_node_is(node, "HardSigmoid"))
         return false;
-    *found = (struct by_unsaturated){by_node_in(node, 0), softmax && is_over_last_axis(node)};
+    *found = (struct by_unsaturated){by_node_in(node, 0), false};
     return true;
 }
 

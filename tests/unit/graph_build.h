@@ -164,6 +164,17 @@ static inline struct baryon_value *value_of(const struct baryon_graph *graph, co
     return value;
 }
 
+static inline struct baryon_node *node_named(const struct baryon_model *model, const char *name)
+{
+    for (size_t i = 0; i < model->graph->node.count; i++) {
+        struct baryon_node *node = model->graph->node.at[i];
+        if (node->name && strcmp(node->name, name) == 0)
+            return node;
+    }
+    fail_msg("no node '%s'", name);
+    return NULL;
+}
+
 /* Names of the nodes in their order, "a b c"; holes as "-". */
 static inline const char *order_of(const struct baryon_graph *graph)
 {

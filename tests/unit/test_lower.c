@@ -98,17 +98,6 @@ static void assert_computes(struct baryon_model *model, int64_t opset, float mos
     }
 }
 
-static const struct baryon_node *node_named(const struct baryon_model *model, const char *name)
-{
-    for (size_t i = 0; i < model->graph->node.count; i++) {
-        const struct baryon_node *node = model->graph->node.at[i];
-        if (node->name && strcmp(node->name, name) == 0)
-            return node;
-    }
-    fail_msg("no node '%s'", name);
-    return NULL;
-}
-
 /* "A,B -> C" */
 static const char *wiring(const struct baryon_node *node)
 {

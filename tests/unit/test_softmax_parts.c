@@ -38,17 +38,6 @@ static void link_model(struct baryon_model *model)
     assert_ok(by_model_infer(model, NULL, &err));
 }
 
-static const struct baryon_node *node_named(const struct baryon_model *model, const char *name)
-{
-    for (size_t i = 0; i < model->graph->node.count; i++) {
-        const struct baryon_node *node = model->graph->node.at[i];
-        if (strcmp(node->name, name) == 0)
-            return node;
-    }
-    fail_msg("no node '%s'", name);
-    return NULL;
-}
-
 static bool find(struct baryon_model *model, const char *end, struct by_softmax_parts *parts)
 {
     link_model(model);
@@ -92,8 +81,8 @@ static void replace_input(struct baryon_model *model, const char *node, size_t s
                           const char *value)
 {
     link_model(model);
-    assert_ok(by_node_set_input((struct baryon_node *)node_named(model, node), slot,
-                                value_of(model->graph, value), &err));
+    assert_ok(
+        by_node_set_input(node_named(model, node), slot, value_of(model->graph, value), &err));
     assert_ok(by_model_settle(model, &err));
 }
 
@@ -168,8 +157,7 @@ static void what_it_reads_judges(void **state)
 
     model = written_out();
     link_model(model);
-    assert_ok(by_node_set_ints((struct baryon_node *)node_named(model, "total"), "axes",
-                               (int64_t[]){-1}, 1, &err));
+    assert_ok(by_node_set_ints(node_named(model, "total"), "axes", (int64_t[]){-1}, 1, &err));
     assert_true(by_unsaturated_find(by_graph_out(model->graph, 0), &found));
     assert_true(found.centred);
     by_model_free(model);
